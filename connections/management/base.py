@@ -1,0 +1,57 @@
+"""What the commands share: the project they work on, and how they report."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from connections.models import Project, Role, Tenant, User
+
+DEFAULT_PROJECT = "default/main"
+
+
+class ProjectCommand(BaseCommand):
+    """A command on one project: `--project --json --no-progress`."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", default=DEFAULT_PROJECT, metavar="TENANT/PROJECT")
+        parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        parser.add_argument("--no-progress", action="store_true")
+
+    def project(self, path: str, *, create: bool = False) -> Project:
+        """Return the project, made with `create`; else a clear error."""
+        tenant_slug, slash, slug = path.partition("/")
+        if not slash or not tenant_slug or not slug:
+            raise CommandError(f"--project is TENANT/PROJECT, not {path!r}.")
+        try:
+            return Project.objects.named(path)
+        except Project.DoesNotExist:
+            if not create:
+                raise CommandError(
+                    f"There is no project {path}; add --create to make it."
+                ) from None
+        return create_project(path)
+
+    def print_json(self, answer: dict[str, Any]) -> None:
+        self.stdout.write(json.dumps(answer, ensure_ascii=False, default=str))
+
+    def show_progress(self, text: str, *, end: bool = False) -> None:
+        self.stderr.write(f"\r\x1b[K{text}", ending="\n" if end else "")
+
+
+def create_project(path: str) -> Project:
+    """Return the project "tenant/project", made where missing, owned by superusers."""
+    tenant_slug, _, slug = path.partition("/")
+    tenant, _ = Tenant.objects.get_or_create(
+        slug=tenant_slug, defaults={"name": tenant_slug.replace("-", " ").title()}
+    )
+    project, made = Project.objects.get_or_create(
+        tenant=tenant, slug=slug, defaults={"name": slug.replace("-", " ").title()}
+    )
+    if made:
+        for user in User.objects.filter(is_superuser=True, is_active=True):
+            project.memberships.get_or_create(user=user, defaults={"role": Role.ADMIN})
+    return project

@@ -1,0 +1,32 @@
+from connections.models.audit import Audit, AuditDetail, record_audit
+from connections.models.source import Source, SyncError, SyncRun
+from connections.models.tenancy import (
+    Audience,
+    AudienceMember,
+    Membership,
+    Project,
+    Role,
+    Tenant,
+    User,
+    UserAddress,
+)
+from connections.models.token import ApiToken, Scope
+
+__all__ = [
+    "ApiToken",
+    "Audience",
+    "AudienceMember",
+    "Audit",
+    "AuditDetail",
+    "Membership",
+    "Project",
+    "Role",
+    "Scope",
+    "Source",
+    "SyncError",
+    "SyncRun",
+    "Tenant",
+    "User",
+    "UserAddress",
+    "record_audit",
+]

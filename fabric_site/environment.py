@@ -1,0 +1,67 @@
+"""Typed readers of the environment; an unusable value stops start-up with its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+
+
+def _read(name: str, default: T, convert: Callable[[str], T], expected: str) -> T:
+    raw = os.environ.get(name, "").strip()
+    if not raw:
+        return default
+    try:
+        return convert(raw)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}={raw!r} is not {expected}.") from None
+
+
+def text(name: str, default: str = "") -> str:
+    return _read(name, default, str, "text")
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Read a comma-separated list."""
+    return _read(
+        name,
+        default,
+        lambda raw: tuple(word.strip() for word in raw.split(",") if word.strip()),
+        "a comma-separated list",
+    )
+
+
+def flag(name: str, default: bool) -> bool:
+    known = dict.fromkeys(("1", "true", "yes", "on"), True)
+    known |= dict.fromkeys(("0", "false", "no", "off"), False)
+
+    def convert(raw: str) -> bool:
+        if raw.lower() not in known:
+            raise ValueError
+        return known[raw.lower()]
+
+    return _read(name, default, convert, "true or false")
+
+
+def whole(name: str, default: int, *, least: int = 0, most: int = 2**31) -> int:
+    def convert(raw: str) -> int:
+        number = int(raw)
+        if not least <= number <= most:
+            raise ValueError
+        return number
+
+    return _read(name, default, convert, f"a whole number from {least} to {most}")
+
+
+def number(name: str, default: float, *, least: float, most: float) -> float:
+    def convert(raw: str) -> float:
+        value = float(raw)
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    return _read(name, default, convert, f"a number from {least} to {most}")

@@ -1,0 +1,246 @@
+"""Settings of the site, from the environment; `.env.example` lists every variable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
+
+from connections import embedded
+from fabric_site import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+_secrets = embedded.ensure_secrets()
+SECRET_KEY = env.text("SECRET_KEY", _secrets["SECRET_KEY"])
+FIELD_ENCRYPTION_KEYS = env.words(
+    "FIELD_ENCRYPTION_KEYS", tuple(_secrets["FIELD_ENCRYPTION_KEYS"].split(","))
+)
+DEBUG = env.flag("FABRIC_DEBUG", False)
+ALLOWED_HOSTS = list(
+    env.words("FABRIC_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+)
+CSRF_TRUSTED_ORIGINS = list(env.words("FABRIC_TRUSTED_ORIGINS"))
+_HTTPS = env.flag("FABRIC_HTTPS", False)
+
+# --- databases: `default` serves with DML only, `owner` migrates ---------------------
+
+
+def _database(url: str, variable: str) -> dict[str, object]:
+    try:
+        options = environ.Env.db_url_config(url)
+    except (ValueError, environ.ImproperlyConfigured):
+        raise ImproperlyConfigured(f"{variable} is not a database address.") from None
+    if options.get("ENGINE") != "django.db.backends.postgresql":
+        raise ImproperlyConfigured(f"{variable} must begin with postgres://.")
+    return {**options, "CONN_HEALTH_CHECKS": True}
+
+
+if _url := env.text("DATABASE_URL"):
+    DATABASES = {"default": _database(_url, "DATABASE_URL")}
+    _owner = env.text("FABRIC_OWNER_DATABASE_URL", _url)
+    DATABASES["owner"] = _database(_owner, "FABRIC_OWNER_DATABASE_URL")
+else:
+    _server = embedded.ensure_postgres()
+    DATABASES = {
+        "default": _server.django("app"),
+        "owner": _server.django("owner"),
+    }
+for _database_settings in DATABASES.values():
+    _database_settings["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"]["OPTIONS"] = {
+    "pool": {
+        "min_size": 0,
+        "max_size": env.whole("FABRIC_POOL_SIZE", 16, least=1, most=500),
+        "timeout": 10,
+    }
+}
+DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- applications --------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "memory",
+    "retrieval",
+    "graph",
+    "connections",
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_filters",
+    "django_htmx",
+    "django_celery_beat",
+    "django_celery_results",
+    "axes",
+    "csp",
+    "fabric_site",
+]
+AUTH_USER_MODEL = "connections.User"
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+    )
+]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+ROOT_URLCONF = "fabric_site.urls"
+WSGI_APPLICATION = None
+ASGI_APPLICATION = "fabric_site.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "chat"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = env.text("FABRIC_TIME_ZONE", "UTC")
+USE_TZ = True
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = embedded.var_folder() / "static"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# --- security ------------------------------------------------------------------------
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        # Unfold's Alpine build evaluates expressions; its own pages alone need that.
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+    },
+}
+
+# --- jobs ----------------------------------------------------------------------------
+
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or embedded.valkey_url()
+CELERY_RESULT_BACKEND = "django-db"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_TIME_LIMIT = 3600
+CELERY_TASK_SOFT_TIME_LIMIT = 3540
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # Above the longest task; kombu sweeps what a killed worker held back.
+    "visibility_timeout": CELERY_TASK_TIME_LIMIT + 60,
+    "unacked_restore_interval": 2,
+    "unacked_restore_throttle": 1,
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+
+# --- API -----------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "connections.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["connections.api.permissions.IsMemberWithScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "connections.api.pagination.ByKey",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"user": env.text("FABRIC_API_RATE", "600/min")},
+    "EXCEPTION_HANDLER": "connections.api.problems.handle",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Fabric",
+    "VERSION": "1",
+    "DESCRIPTION": "A company's knowledge graph, searched and answered with sources.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+UNFOLD = {
+    "SITE_TITLE": "Fabric",
+    "SITE_HEADER": "Fabric",
+    "SITE_SUBHEADER": "Company knowledge",
+    "SITE_SYMBOL": "hub",
+    "SITE_URL": reverse_lazy("chat"),
+    "SHOW_HISTORY": True,
+    "ENVIRONMENT": None,
+}
+
+# --- Fabric's own --------------------------------------------------------------------
+
+FABRIC = {
+    "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
+    "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
+    "EMBEDDING_BATCH": env.whole("FABRIC_EMBEDDING_BATCH", 256, least=1, most=2048),
+    "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 1000, least=1, most=20_000),
+    "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
+    "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+    "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
+    "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
+    "STATEMENT_TIMEOUT_MS": env.whole("FABRIC_STATEMENT_TIMEOUT", 15_000, least=100),
+}
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": env.text("FABRIC_LOG_LEVEL", "WARNING")},
+}

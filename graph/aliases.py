@@ -1,0 +1,158 @@
+"""Keys that stand for others: which thread a mail belongs to, whatever came first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from graph import sql
+from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
+
+ALIAS_COLUMNS = ("id", "tenant_id", "project_id", "record_id", "key", "target", "own")
+
+
+def follow(best: Mapping[str, str], key: str) -> str:
+    """Return what `key` finally stands for; of a cycle, its smallest key."""
+    path = [key]
+    while (target := best.get(path[-1])) is not None:
+        if target in path:
+            return min(path[path.index(target) :])
+        path.append(target)
+    return path[-1]
+
+
+def canonical(scope: GraphScope, keys: Iterable[str]) -> dict[str, str]:
+    """Return what each of `keys` stands for, where that is another key."""
+    wanted = list(set(keys))
+    best = dict(
+        fetch(
+            sql.BEST_ALIASES,
+            {"keys": wanted, "tenant": scope.key[0], "project": scope.key[1]},
+        )
+    )
+    found = {key: follow(best, key) for key in wanted if key in best}
+    return {key: target for key, target in found.items() if key != target}
+
+
+def write_aliases(
+    scope: GraphScope,
+    claims: Mapping[int, Mapping[str, tuple[str, bool]]],
+    changed_records: Iterable[int],
+) -> set[str]:
+    """Write each record's claims; return every key whose meaning may have changed."""
+    changed = list(changed_records)
+    touched = {key for said in claims.values() for key in said}
+    if changed:
+        touched |= {
+            row[0]
+            for row in fetch(
+                "DELETE FROM graph_aliases WHERE tenant_id = %s AND project_id = %s"
+                " AND record_id = ANY(%s) RETURNING key",
+                [*scope.key, changed],
+            )
+        }
+    rows = [
+        (record, key, target, own)
+        for record, said in claims.items()
+        for key, (target, own) in said.items()
+    ]
+    ids = new_ids("graph_aliases", len(rows))
+    copy_rows(
+        "graph_aliases",
+        ALIAS_COLUMNS,
+        ((i, *scope.key, *row) for i, row in zip(ids, rows, strict=True)),
+    )
+    if not touched:
+        return set()
+    return {
+        row[0]
+        for row in fetch(
+            sql.ALIASED_TO,
+            {"keys": list(touched), "tenant": scope.key[0], "project": scope.key[1]},
+        )
+    }
+
+
+def repoint(
+    scope: GraphScope,
+    keys: Iterable[str],
+    node_of: Callable[[str], int],
+    key_of: Callable[[str], str],
+    places: Places,
+    *,
+    move_nodes: bool,
+) -> None:
+    """Move what was drafted under `keys` to the nodes they stand for now.
+
+    `node_of` gives the node for a drafted key, `key_of` that node's own key. With
+    `move_nodes` the evidence of nodes moves too, and a node left without any goes.
+    """
+    wanted = list(set(keys))
+    params = {
+        "keys": wanted, "tenant": scope.key[0], "project": scope.key[1], "nodes": [],
+    }
+    left: set[int] = set()
+    if move_nodes:
+        left = _move_nodes(scope, params, node_of, key_of)
+        params["nodes"] = list(_nodes_of(scope, wanted))
+    claims, emptied = [], set()
+    for row in fetch(sql.EDGE_EVIDENCE_DRAFTED_AS, params):
+        source = node_of(row[12]) if row[12] in params["keys"] else row[3]
+        target = node_of(row[13]) if row[13] in params["keys"] else row[5]
+        if (source, target) == (row[3], row[5]):
+            continue
+        emptied.add(row[2])
+        places.add(row[3], row[5], row[9])
+        claims.append(
+            EdgeClaim(
+                evidence_id=row[0], record_id=row[1], source_id=source,
+                relation=row[4], target_id=target, scope_id=row[6], weight=row[7],
+                occurred_at=row[8], position=row[9], valid_from=row[10],
+                audience_id=row[11],
+                via_source=row[12] if key_of(row[12]) != row[12] else "",
+                via_target=row[13] if key_of(row[13]) != row[13] else "",
+            )
+        )
+    write_edges(scope, claims, places)
+    settle_edges(scope, emptied, places, forget=True)
+    if left:
+        gone = [r[0] for r in fetch(sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])]
+        execute("DELETE FROM graph_nodes WHERE id = ANY(%s)", [gone])
+
+
+def _nodes_of(scope: GraphScope, keys: list[str]) -> set[int]:
+    rows = fetch(
+        "SELECT n.id FROM graph_nodes n"
+        " WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)",
+        [*scope.key, keys],
+    )
+    return {row[0] for row in rows}
+
+
+def _move_nodes(
+    scope: GraphScope,
+    params: dict,
+    node_of: Callable[[str], int],
+    key_of: Callable[[str], str],
+) -> set[int]:
+    """Move evidence of nodes; return the nodes it left, after describing all anew."""
+    moves = [
+        (evidence, old, node_of(drafted), drafted)
+        for evidence, old, drafted in fetch(sql.NODE_EVIDENCE_DRAFTED_AS, params)
+        if node_of(drafted) != old
+    ]
+    if not moves:
+        return set()
+    left = {old for _, old, _, _ in moves}
+    described = list(left | {new for _, _, new, _ in moves})
+    execute(sql.KEEP_ASSERTIONS, [described])
+    execute(
+        sql.MOVE_NODE_EVIDENCE,
+        [
+            [evidence for evidence, _, _, _ in moves],
+            [new for _, _, new, _ in moves],
+            [drafted if key_of(drafted) != drafted else "" for *_, drafted in moves],
+        ],
+    )
+    execute(sql.DESCRIBE, [*scope.key, described])
+    return left

@@ -1,0 +1,92 @@
+"""Audiences in the database: found or made, listed, combined."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from connections.models import Audience, AudienceMember, Project
+from connections.records import AudienceDraft
+
+
+class Audiences:
+    """The audiences of one project, each looked up once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._by_key: dict[tuple[str, str], int] = {}
+        self._members: dict[int, tuple[str, ...]] = {}
+        self._parts: dict[int, frozenset[int]] = {}
+        self._public: int | None = None
+
+    @property
+    def public(self) -> int:
+        if self._public is None:
+            self._public = self._find("public", "", "").pk
+        return self._public
+
+    def id_of(self, draft: AudienceDraft) -> int:
+        """Return the audience of `draft`, made and listed as the draft says."""
+        if draft.kind == "public":
+            return self.public
+        where = (draft.kind, draft.key)
+        if where not in self._by_key:
+            self._by_key[where] = self._find(draft.kind, draft.key, draft.title).pk
+        audience = self._by_key[where]
+        if draft.members is not None and self._members.get(audience) != draft.members:
+            self._list(audience, draft.members)
+            self._members[audience] = draft.members
+        return audience
+
+    def any_of(self, ids: Iterable[int]) -> int:
+        """Return the audience of everybody who is in one of `ids`."""
+        return self._combined(ids, Audience.Combines.ANY)
+
+    def all_of(self, ids: Iterable[int]) -> int:
+        """Return the audience of those who are in every one of `ids`."""
+        return self._combined(ids, Audience.Combines.ALL)
+
+    def _combined(self, ids: Iterable[int], how: str) -> int:
+        parts: frozenset[int] = frozenset()
+        for audience in set(ids):
+            parts |= self._parts_of(audience, how)
+        if how == Audience.Combines.ANY and self.public in parts:
+            return self.public
+        if how == Audience.Combines.ALL and len(parts) > 1:
+            parts -= {self.public}
+        if len(parts) == 1:
+            return next(iter(parts))
+        listed = "+".join(map(str, sorted(parts)))
+        key = f"{how}:{hashlib.sha256(listed.encode()).hexdigest()}"
+        audience = self._find("members", key, "", combines=how)
+        if not self._parts.get(audience.pk):
+            audience.parts.set(parts)
+            self._parts[audience.pk] = parts
+        return audience.pk
+
+    def _parts_of(self, audience: int, how: str) -> frozenset[int]:
+        if audience not in self._parts:
+            row = Audience.objects.get(pk=audience)
+            found = row.parts.values_list("pk", flat=True) if row.combines == how else ()
+            self._parts[audience] = frozenset(found) or frozenset({audience})
+        return self._parts[audience]
+
+    def _find(self, kind: str, key: str, title: str, *, combines: str = "") -> Audience:
+        row, _ = Audience.objects.get_or_create(
+            tenant_id=self.project.tenant_id,
+            project=self.project,
+            kind=kind,
+            key=key,
+            defaults={"title": title[:300], "combines": combines},
+        )
+        return row
+
+    def _list(self, audience: int, members: tuple[str, ...]) -> None:
+        wanted = {member.lower() if "@" in member else member for member in members}
+        rows = AudienceMember.objects.filter(audience_id=audience, user=None)
+        listed = set(rows.values_list("member", flat=True))
+        rows.filter(member__in=listed - wanted).delete()
+        AudienceMember.objects.bulk_create(
+            [AudienceMember(audience_id=audience, member=m) for m in wanted - listed],
+            ignore_conflicts=True,
+        )

@@ -1,0 +1,21 @@
+from graph.models.edge import Edge, PendingEdge
+from graph.models.evidence import Evidence
+from graph.models.identity import Alias, Identity, IdentityDecision
+from graph.models.node import EmbeddingModel, Node, Tombstone
+from graph.models.record import Record
+from graph.models.scoped import InProject, Scoped
+
+__all__ = [
+    "Alias",
+    "Edge",
+    "EmbeddingModel",
+    "Evidence",
+    "Identity",
+    "IdentityDecision",
+    "InProject",
+    "Node",
+    "PendingEdge",
+    "Record",
+    "Scoped",
+    "Tombstone",
+]

@@ -1,0 +1,154 @@
+"""Nodes: what the sources speak of."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from pgvector.django import VectorField
+
+from connections.records import node_types
+from graph.models.record import Record
+from graph.models.scoped import InProject, Scoped
+from graph.querysets import NodeQuerySet
+
+
+class EmbeddingModel(models.Model):
+    """A model that made vectors; only those of the active one are ever compared."""
+
+    name = models.CharField(max_length=200, unique=True)
+    dimensions = models.PositiveIntegerField()
+    is_active = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "graph_embedding_models"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("is_active",),
+                condition=Q(is_active=True),
+                name="graph_embedding_models_one_active",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimensions})"
+
+
+class Node(Scoped):
+    """A message, mail, meeting, file, person, ... of one project, found by its key.
+
+    `content` is the source's own words, `context` what helps to find them (author,
+    day, place). `gone_at`: vanished at the source, still readable. `trashed_at`:
+    pruned, in no read. `valid_to`: replaced by something newer, in no search.
+    """
+
+    key = models.TextField()
+    node_type = models.CharField(max_length=32)
+    title = models.TextField(blank=True)
+    content = models.TextField(blank=True)
+    context = models.TextField(blank=True)
+    language = models.CharField(max_length=63, default="english")
+    tags = ArrayField(models.TextField(), default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    source_kind = models.CharField(max_length=32, blank=True)
+    origin = models.CharField(max_length=32, default="source")
+    record = models.ForeignKey(
+        Record, models.DO_NOTHING, null=True, related_name="described", db_index=False, db_constraint=False
+    )
+    precedence = models.FloatField(default=0)
+    occurred_at = models.DateTimeField(null=True, blank=True)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_to = models.DateTimeField(null=True, blank=True)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    last_evidence_at = models.DateTimeField(null=True, blank=True)
+    gone_at = models.DateTimeField(null=True, blank=True)
+    trashed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    search_vector = SearchVectorField(null=True, editable=False)
+    embedding = VectorField(null=True, editable=False)
+    embedding_model = models.ForeignKey(
+        EmbeddingModel, models.PROTECT, null=True, related_name="+", db_index=False
+    )
+
+    objects = NodeQuerySet.as_manager()
+
+    class Meta:
+        db_table = "graph_nodes"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "project", "key"), name="graph_nodes_key"
+            ),
+            models.UniqueConstraint(
+                fields=("tenant", "project", "id"), name="graph_nodes_scope"
+            ),
+            models.CheckConstraint(condition=~Q(key=""), name="graph_nodes_has_key"),
+        )
+        indexes: ClassVar[tuple[models.Index, ...]] = (
+            models.Index(
+                fields=("tenant", "project", "node_type", "-occurred_at"),
+                name="graph_nodes_type",
+            ),
+            models.Index(
+                fields=("tenant", "project", "audience"), name="graph_nodes_audience"
+            ),
+            models.Index(
+                fields=("tenant", "project", "record"), name="graph_nodes_record"
+            ),
+            GinIndex(fields=("search_vector",), name="idx_nodes_search"),
+            GinIndex(fields=("tags",), name="graph_nodes_tags"),
+            GinIndex(
+                fields=("title",),
+                opclasses=("gin_trgm_ops",),
+                name="graph_nodes_title_trigram",
+            ),
+            models.Index(
+                fields=("id",),
+                condition=Q(embedding_model__isnull=True),
+                name="graph_nodes_not_embedded",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.title or self.content[:80] or self.key
+
+    @property
+    def icon(self) -> str:
+        known = node_types.get(self.node_type)
+        return known.icon if known else "circle"
+
+    @property
+    def url(self) -> str:
+        """Return where the original is: the node's own link, else its record's."""
+        link = self.metadata.get("url") or (self.record.permalink if self.record else "")
+        return str(link) if str(link).startswith(("https://", "http://")) else ""
+
+    @property
+    def is_current(self) -> bool:
+        ended = self.valid_to is not None and self.valid_to <= timezone.now()
+        return self.trashed_at is None and not ended
+
+
+class Tombstone(InProject):
+    """A pruned node: ingest brings it back only when its content has changed."""
+
+    key = models.TextField()
+    content_hash = models.CharField(max_length=64)
+    reason = models.TextField(blank=True)
+    pruned_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "graph_tombstones"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "project", "key"), name="graph_tombstones_key"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.key

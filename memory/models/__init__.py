@@ -1,0 +1,3 @@
+from memory.models.conversation import Citation, Conversation, Turn
+
+__all__ = ["Citation", "Conversation", "Turn"]

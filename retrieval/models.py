@@ -1,0 +1,52 @@
+"""What ranking needs to know of a project: how common each word is."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from connections.models import Project
+from graph.models import Node
+
+
+class Lexeme(models.Model):
+    """In how many nodes of a project a lexeme occurs; refreshed after ingest."""
+
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", db_index=False
+    )
+    lexeme = models.TextField()
+    nodes = models.PositiveIntegerField()
+
+    class Meta:
+        db_table = "retrieval_lexemes"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "lexeme"), name="retrieval_lexemes_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.lexeme
+
+
+class LexemeCount(models.Model):
+    """How many searchable nodes the frequencies of a project were counted over."""
+
+    project = models.OneToOneField(
+        Project, models.CASCADE, primary_key=True, related_name="+"
+    )
+    nodes = models.PositiveIntegerField(default=0)
+    counted_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "retrieval_lexeme_counts"
+
+    def __str__(self) -> str:
+        return f"{self.nodes} nodes"
+
+
+class SearchableNode(Node):
+    """Nodes as search sees them; its manager ranks them."""
+
+    class Meta:
+        proxy = True
