@@ -51,6 +51,11 @@ else:
 for _database_settings in DATABASES.values():
     _database_settings["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"]["OPTIONS"] = {
+    # A filtered HNSW scan stops short of the rows asked for unless it may go on.
+    "options": (
+        "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100"
+        " -c hnsw.max_scan_tuples=50000"
+    ),
     "pool": {
         "min_size": 0,
         "max_size": env.whole("FABRIC_POOL_SIZE", 16, least=1, most=500),

@@ -17,7 +17,7 @@ from graph import sql
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, Places, settle_edges, write_edges
-from graph.parts import prepare
+from graph.parts import prepare, sane
 
 NODE_COLUMNS = (
     "id", "tenant_id", "project_id", "audience_id", "key", "node_type", "title",
@@ -285,8 +285,8 @@ class Assertions:
             node, *self.scope.key, d.audience_id, key, draft.node_type, title,
             draft.content, draft.context, self._language(draft), list(draft.tags),
             Jsonb(dict(draft.metadata)), self.context.source.kind, "source",
-            d.record_id, draft.precedence, draft.occurred_at, self.scope.now,
-            self.scope.now, self.scope.now, vector, self._model(draft),
+            d.record_id, draft.precedence, draft.occurred_at,
+            draft.occurred_at or sane(d.record.occurred_at), self.scope.now, self.scope.now, vector, self._model(draft),
         )
 
     def _model(self, draft: NodeDraft) -> int | None:
@@ -301,7 +301,7 @@ class Assertions:
             node, *self.scope.key, d.audience_id, clean_key(f"identity:{key}"),
             "person", draft.title or key, "", "", self.scope.project.language, [],
             Jsonb({}), self.context.source.kind, "identity", None, 0.0, None,
-            self.scope.now, self.scope.now, self.scope.now, None, self.context.model_id,
+            None, self.scope.now, self.scope.now, None, self.context.model_id,
         )
 
     def _language(self, draft: NodeDraft) -> str:

@@ -26,7 +26,7 @@ from graph.persons import Decision, Named, Person, persons
 PERSON_COLUMNS = (
     "id", "tenant_id", "project_id", "audience_id", "key", "node_type", "title",
     "content", "context", "language", "tags", "metadata", "source_kind", "origin",
-    "precedence", "last_evidence_at", "created_at", "updated_at",
+    "precedence", "created_at", "updated_at",
 )
 EVIDENCE_COLUMNS = (
     "id", "tenant_id", "project_id", "record_id", "node_id", "kind", "part", "quote",
@@ -182,7 +182,7 @@ def _node_row(
     return (
         node, *scope.key, wanted.audience_id, key, node_type, wanted.title, "",
         wanted.context, scope.project.language, [], Jsonb({}), "", "identity", 0.0,
-        scope.now, scope.now, scope.now,
+        scope.now, scope.now,
     )
 
 
@@ -339,7 +339,7 @@ def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
             (
                 node, *scope.key, scope.audiences.any_of(audiences[name]),
                 clean_key(f"domain:{name}"), "domain", name, "", "",
-                scope.project.language, [], Jsonb({}), "", "identity", 0.0, scope.now,
+                scope.project.language, [], Jsonb({}), "", "identity", 0.0,
                 scope.now, scope.now,
             )
             for name, node in made.items()

@@ -59,7 +59,8 @@ UPDATE_NODE = """
            context = %(context)s, language = %(language)s, tags = %(tags)s,
            metadata = %(metadata)s, occurred_at = %(occurred_at)s,
            precedence = %(precedence)s, audience_id = %(audience)s,
-           gone_at = NULL, valid_to = NULL, last_evidence_at = now(), updated_at = now()
+           gone_at = NULL, valid_to = NULL, updated_at = now(),
+           last_evidence_at = greatest(n.last_evidence_at, %(occurred_at)s)
      WHERE n.id = %(id)s
 """
 # A node that a second record describes too: both descriptions are kept as evidence,

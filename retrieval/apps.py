@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class RetrievalConfig(AppConfig):
     name = "retrieval"
     verbose_name = "Retrieval"
+
+    def ready(self) -> None:
+        from graph.ingest import after_runs
+        from retrieval.frequencies import count_lexemes
+
+        after_runs.add("count lexemes", count_lexemes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from connections.models import Project
 from graph.models import Node
+from retrieval.ranked import RankedQuerySet
 
 
 class Lexeme(models.Model):
@@ -36,6 +38,7 @@ class LexemeCount(models.Model):
         Project, models.CASCADE, primary_key=True, related_name="+"
     )
     nodes = models.PositiveIntegerField(default=0)
+    languages = ArrayField(models.TextField(), default=list)
     counted_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -47,6 +50,8 @@ class LexemeCount(models.Model):
 
 class SearchableNode(Node):
     """Nodes as search sees them; its manager ranks them."""
+
+    objects = RankedQuerySet.as_manager()
 
     class Meta:
         proxy = True

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from connections.models import Project, Role, Tenant, User
 
@@ -36,7 +36,7 @@ class ProjectCommand(BaseCommand):
         return create_project(path)
 
     def print_json(self, answer: dict[str, Any]) -> None:
-        self.stdout.write(json.dumps(answer, ensure_ascii=False, default=str))
+        print_json(self.stdout, answer)
 
     def show_progress(self, text: str, *, end: bool = False) -> None:
         self.stderr.write(f"\r\x1b[K{text}", ending="\n" if end else "")
@@ -55,3 +55,17 @@ def create_project(path: str) -> Project:
         for user in User.objects.filter(is_superuser=True, is_active=True):
             project.memberships.get_or_create(user=user, defaults={"role": Role.ADMIN})
     return project
+
+
+def print_json(stdout: OutputWrapper, answer: dict[str, Any]) -> None:
+    stdout.write(json.dumps(answer, ensure_ascii=False, default=str))
+
+
+def find_user(email: str) -> User | None:
+    """Return the active user of that address; None for an empty one."""
+    if not email:
+        return None
+    user = User.objects.filter(email__iexact=email, is_active=True).first()
+    if user is None:
+        raise CommandError(f"There is no active user {email}.")
+    return user

@@ -24,8 +24,12 @@ class Audit(models.Model):
     A trigger refuses every other change, and every deletion.
     """
 
-    tenant = models.ForeignKey(Tenant, models.PROTECT, related_name="+", null=True)
-    project = models.ForeignKey(Project, models.PROTECT, related_name="+", null=True)
+    tenant = models.ForeignKey(
+        Tenant, models.DO_NOTHING, related_name="+", null=True, db_constraint=False
+    )
+    project = models.ForeignKey(
+        Project, models.DO_NOTHING, related_name="+", null=True, db_constraint=False
+    )
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(User, models.PROTECT, related_name="+", null=True)
     token_id = models.UUIDField(null=True)

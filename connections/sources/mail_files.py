@@ -137,7 +137,7 @@ def _read_file(path: Path, item: str) -> Iterator[RawMail | Failure]:
 def _open(path: Path) -> io.BufferedIOBase:
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rb")
-    return path.open("rb", buffering=_CHUNK)
+    return path.open("rb")
 
 
 def _empty(path: Path, item: str) -> Iterator[Failure]:

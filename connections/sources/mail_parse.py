@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import email
 import email.message
-import email.policy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.parser import BytesHeaderParser
+from email.policy import Compat32
 from functools import cached_property
 
 from connections.sources.mail_headers import (
@@ -63,6 +63,16 @@ _PATH = re.compile(r"[/\\]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 Message = email.message.Message
+
+
+class _AsWritten(Compat32):
+    """The lenient policy, without its replacing of bytes beyond ASCII."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        return value
+
+
+_AS_WRITTEN = _AsWritten()
 
 
 class NotMail(ValueError):
@@ -157,10 +167,11 @@ def parse_mail(data: bytes) -> ParsedMail:
     data = data.lstrip(b"\r\n")
     if not data.strip():
         raise NotMail("the mail is empty")
-    message, warnings = _message(_without_blanks_before_colons(data))
-    headers = _headers(message)
+    data = _without_blanks_before_colons(data)
+    headers = _headers(BytesHeaderParser(policy=_AS_WRITTEN).parsebytes(data))
     if not any(name in _KNOWN_HEADERS for name, _ in headers):
         raise NotMail("no mail headers: the file is not a mail")
+    message, warnings = _message(data)
     contents = _contents(message, 0)
     contents.warnings[:0] = warnings
     return ParsedMail(
@@ -181,17 +192,17 @@ def _without_blanks_before_colons(data: bytes) -> bytes:
 
 
 def _message(data: bytes) -> tuple[Message, list[str]]:
-    """Parse leniently: compat32 keeps every header as it stands and never raises.
+    """Parse leniently: the oldest policy keeps every header and never raises.
 
     The parser recurses by the depth of the parts and looks at each line for every
     open boundary; a mail that abuses this is read as one plain text.
     """
     if data.lower().count(b"boundary") <= MAX_BOUNDARIES:
         try:
-            return email.message_from_bytes(data, policy=email.policy.compat32), []
+            return email.message_from_bytes(data, policy=_AS_WRITTEN), []
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
             pass
-    flat = BytesHeaderParser(policy=email.policy.compat32).parsebytes(data)
+    flat = BytesHeaderParser(policy=_AS_WRITTEN).parsebytes(data)
     del flat["content-type"]
     del flat["content-transfer-encoding"]
     return flat, ["its parts are nested too deeply; it was read as one text"]
@@ -222,11 +233,14 @@ def _leaves(message: Message) -> Iterator[Message]:
     stack = [message]
     while stack:
         part = stack.pop()
-        inner = part.get_payload()
-        if part.get_content_maintype() == "multipart" and isinstance(inner, list):
-            stack.extend(p for p in reversed(inner) if isinstance(p, Message))
+        if part.get_content_maintype() == "multipart" and part.is_multipart():
+            stack.extend(reversed(_inner(part)))
         else:
             yield part
+
+
+def _inner(part: Message) -> list[Message]:
+    return [each for each in part.get_payload() if isinstance(each, Message)]
 
 
 def _contents(message: Message, depth: int) -> _Contents:
@@ -242,7 +256,7 @@ def _contents(message: Message, depth: int) -> _Contents:
 def _take(part: Message, found: _Contents, depth: int, *, alone: bool) -> None:
     media_type = part.get_content_type()
     name = _file_name(part)
-    if isinstance(part.get_payload(), list):
+    if part.is_multipart():
         _take_nested(part, found, depth, name)
         return
     data = _data(part)
@@ -277,9 +291,7 @@ def _take_nested(part: Message, found: _Contents, depth: int, name: str) -> None
     """Take a mail within the mail, or a delivery report: its words, its files."""
     texts: list[str] = []
     attachments: list[Attachment] = []
-    for inner in part.get_payload():
-        if not isinstance(inner, Message):
-            continue
+    for inner in _inner(part):
         if depth == MAX_NESTED_MAILS:
             found.warnings.append(f"mails nested deeper than {depth} were left out")
             break
@@ -338,7 +350,9 @@ def _data(part: Message) -> bytes:
         data = None
     if isinstance(data, bytes):
         return data
-    return str(part.get_payload()).encode("utf-8", "surrogateescape")
+    del part["content-transfer-encoding"]
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
 
 
 def _disposition(part: Message) -> str:

@@ -24,6 +24,4 @@ def address_node(mailbox: Mailbox) -> NodeDraft:
 
 
 def _is_name(mailbox: Mailbox) -> bool:
-    name = mailbox.name.lower()
-    said_again = name in (mailbox.address, mailbox.address.partition("@")[0])
-    return bool(name) and not said_again and "@" not in name
+    return bool(mailbox.name) and "@" not in mailbox.name

@@ -53,6 +53,19 @@ _MARKS = {
     "sv": ("Skickat:",),
     "zh": ("写道", "发件人"),
 }
+_SENT_FROM = re.compile(
+    "|".join(
+        filter(
+            None,
+            (
+                said["sent_from"]
+                for said in MAIL_LANGUAGES.values()
+                if "sent_from" in said
+            ),
+        )
+    ),
+    re.IGNORECASE,
+)
 _SIGNATURE_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "cs", "zh", "ko")
 
 
@@ -202,6 +215,13 @@ def _signature(lines: list[str]) -> int:
     return len(lines)
 
 
+def _ends_in_names(line: str, words: list[str]) -> bool:
+    """Return whether no sentence follows the formula ("Thanks, that fixed it")."""
+    if _SENT_FROM.match(line):
+        return True
+    return not any(word[0].islower() for word in words[2:])
+
+
 @cache
 def _closing(language: str) -> re.Pattern[str]:
     return _patterns(language).SIGNATURE_REGEX
@@ -209,7 +229,8 @@ def _closing(language: str) -> re.Pattern[str]:
 
 def _closes(line: str) -> bool:
     """Return whether a line is a closing formula and no more ("Best regards, Ann")."""
-    if len(line) > 60 or len(line.split()) > 6:
+    words = line.split()
+    if len(line) > 60 or len(words) > 6 or not _ends_in_names(line, words):
         return False
     # The patterns want a line before the signature.
     text = f"…\n{line}"

@@ -98,6 +98,7 @@ def _codecs(declared: str) -> Iterator[str]:
     for label in (_MEANT.get(charset, ""), charset):
         try:
             name = codecs.lookup(label).name if label else ""
+            b"a".decode(name or "ascii")  # what is no charset at all has a name too
         except (LookupError, ValueError):
             continue
         if name and name not in _NO_CHARSETS:

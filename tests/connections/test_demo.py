@@ -18,20 +18,27 @@ from pathlib import Path
 
 import pytest
 import yaml
-from icalendar import Calendar
+from icalendar import Calendar, Event
 
 from connections.demo.company import TEXT, ZONE, Company, load_company
 from connections.demo.generate import DemoFolderError, write
-from connections.demo.items import story_mails, story_meetings, story_posts
+from connections.demo.items import story_mails, story_posts
 from connections.demo.words import likeness, tokens
-from connections.records import Failure
-from connections.sources.base import Pull
+from connections.records import Failure, Record
+from connections.sources.base import Connector, Pull
 from connections.sources.files import FolderConnector
+from connections.sources.mail import MailConnector
 from connections.sources.slack import SlackConnector
 from connections.sources.transcripts import TranscriptsConnector
 
 MONTHS = list(calendar.month_name)[1:]
 Message = dict[str, object]
+PARTS: tuple[tuple[type[Connector], str, int], ...] = (
+    (SlackConnector, "slack", 850),
+    (MailConnector, "mail.mbox", 260),
+    (FolderConnector, "files", 110),
+    (TranscriptsConnector, "meetings", 30),
+)
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +90,9 @@ def digest(folder: Path) -> dict[str, str]:
     }
 
 
-def test_two_runs_write_the_same_bytes(demo: Path, tmp_path: Path) -> None:
-    write(tmp_path / "again")
-    assert digest(tmp_path / "again") == digest(demo)
-
-
-def test_an_earlier_demo_is_replaced(demo: Path, tmp_path: Path) -> None:
+def test_a_second_run_writes_the_same_bytes_and_replaces_the_first(
+    demo: Path, tmp_path: Path
+) -> None:
     write(tmp_path)
     (tmp_path / "files/handbook/left-over.md").write_text("gone", encoding="utf-8")
     write(tmp_path)
@@ -117,12 +121,6 @@ def test_there_is_about_as_much_of_each_as_the_readme_says(
     assert all(20 <= len(meeting["sentences"]) <= 60 for meeting in transcripts)
 
 
-def test_the_story_lines_are_written_by_hand() -> None:
-    threads = story_posts()
-    count = sum(1 + len(thread.replies) for thread in threads) + len(story_mails())
-    assert count + len(story_meetings("story.yaml")) >= 350
-
-
 def test_every_id_is_there_once(
     messages: list[tuple[str, Message]],
     letters: list[EmailMessage],
@@ -138,12 +136,12 @@ def test_every_reply_in_chat_has_its_parent_and_the_parent_counts_it(
     messages: list[tuple[str, Message]],
 ) -> None:
     by_key = {(folder, str(m["ts"])): m for folder, m in messages}
-    listed = Counter()
+    listed: Counter[tuple[str, str]] = Counter()
     for folder, message in messages:
         root = message.get("thread_ts")
         if root and root != message["ts"]:
             parent = by_key[folder, str(root)]
-            assert {"user": message["user"], "ts": message["ts"]} in parent["replies"]  # type: ignore[operator]
+            assert str(message["ts"]) in str(parent["replies"])
             assert str(message["ts"]) > str(root)
             listed[folder, str(root)] += 1
     counted = {k: m["reply_count"] for k, m in by_key.items() if "reply_count" in m}
@@ -169,7 +167,7 @@ def test_the_export_shows_what_real_exports_hold(
 ) -> None:
     subtypes = {message.get("subtype") for _, message in messages}
     assert {"tombstone", "thread_broadcast", "bot_message"} <= subtypes
-    plain = [message for _, message in messages if not message.get("subtype")]
+    plain = [m for _, m in messages if not m.get("subtype")]
     assert 0.6 < sum("blocks" in m for m in plain) / len(plain) < 0.95
     for mark in ("edited", "reactions", "files"):
         assert any(mark in message for message in plain)
@@ -201,9 +199,10 @@ def test_an_invitation_can_be_read_as_a_calendar(letters: list[EmailMessage]) ->
     )
     part = next(p for p in invitation.walk() if p.get_content_type() == "text/calendar")
     event = Calendar.from_ical(part.get_content()).walk("VEVENT")[0]
+    assert isinstance(event, Event)
     assert event["UID"] == "norrlys-cutover-rehearsal@tarnwick.example"
-    assert event["DTSTART"].dt == datetime(2026, 8, 6, 10, tzinfo=ZONE)
-    assert len(event["ATTENDEE"]) == 4
+    assert event.start == datetime(2026, 8, 6, 10, tzinfo=ZONE)
+    assert len(event.attendees) == 4
 
 
 def slack_users(demo: Path) -> dict[str, str]:
@@ -223,13 +222,12 @@ def test_people_have_one_name_and_address_in_all_sources(
     demo: Path, letters: list[EmailMessage], transcripts: list[dict]
 ) -> None:
     chat = slack_users(demo)
-    former = {"hana.kowalik@tarnwick.example": "Hana Kowalik"}
+    known = {**chat, "hana.kowalik@tarnwick.example": "Hana Kowalik"}
     attended = {
         (a["email"], a["displayName"])
         for meeting in transcripts
         for a in meeting["meeting_attendees"]
     }
-    known = chat | former
     for address, name in [*mail_people(letters), *attended]:
         if address in known:
             assert known[address] == name
@@ -239,20 +237,20 @@ def test_people_have_one_name_and_address_in_all_sources(
     assert len({address for address, _ in attended} & set(chat)) >= 20
 
 
-def test_two_colleagues_share_a_first_name_and_one_changes_her_address(
-    demo: Path, letters: list[EmailMessage]
-) -> None:
+def test_two_colleagues_share_a_first_name(demo: Path) -> None:
     first = Counter(name.split()[0] for name in slack_users(demo).values())
     assert [name for name, count in first.items() if count > 1] == ["Anna"]
-    hana: dict[str, list[date]] = {}
-    for letter in letters:
-        for found in letter["From"].addresses:
-            if found.display_name.startswith("Hana "):
-                sent = letter["Date"].datetime.date()
-                hana.setdefault(found.addr_spec, []).append(sent)
-    assert set(hana) == {f"hana.{x}@tarnwick.example" for x in ("kowalik", "lindqvist")}
-    assert max(hana["hana.kowalik@tarnwick.example"]) < date(2026, 6, 8)
-    assert min(hana["hana.lindqvist@tarnwick.example"]) >= date(2026, 6, 8)
+
+
+def test_one_colleague_changes_her_address(letters: list[EmailMessage]) -> None:
+    sent = [(m["From"].addresses[0].addr_spec, m["Date"].datetime) for m in letters]
+    by_hana = [
+        (who, at.date() < date(2026, 6, 8)) for who, at in sent if "hana." in who
+    ]
+    assert set(by_hana) == {
+        ("hana.kowalik@tarnwick.example", True),
+        ("hana.lindqvist@tarnwick.example", False),
+    }
 
 
 def test_some_speakers_are_known_by_their_full_name_only(
@@ -318,6 +316,11 @@ def dates_named(text: str) -> Iterator[tuple[str, int, int]]:
             yield weekday, int(day), MONTHS.index(month) + 1
 
 
+def nearest(day: date, month: int, number: int) -> date:
+    years = (day.year - 1, day.year, day.year + 1)
+    return min((date(y, month, number) for y in years), key=lambda d: abs(d - day))
+
+
 def test_weekdays_named_in_the_story_are_those_of_the_calendar() -> None:
     said = [
         (post.at, post.text) for root in story_posts() for post in (root, *root.replies)
@@ -328,33 +331,41 @@ def test_weekdays_named_in_the_story_are_those_of_the_calendar() -> None:
     checked = 0
     for at, text in said:
         for weekday, day, month in dates_named(text):
-            years = (at.year - 1, at.year, at.year + 1)
-            near = min(
-                (date(y, month, day) for y in years), key=lambda d: abs(d - at.date())
-            )
+            near = nearest(at.date(), month, day)
             assert near.strftime("%A") == weekday, (text, near)
             checked += 1
     assert checked > 30
 
 
-def test_the_connectors_read_all_of_it_and_find_the_answers(
-    demo: Path, letters: list[EmailMessage]
+@pytest.mark.parametrize(("connector", "place", "least"), PARTS)
+def test_a_connector_reads_its_part_without_failure_or_warning(
+    demo: Path, connector: type[Connector], place: str, least: int
 ) -> None:
-    pulls = (
-        (SlackConnector, "slack"),
-        (FolderConnector, "files"),
-        (TranscriptsConnector, "meetings"),
-    )
-    keys = {f"email:{str(letter['Message-ID']).strip('<>')}" for letter in letters}
-    for connector, place in pulls:
-        for record in connector().pull(Pull(demo / place, place)):
-            assert not isinstance(record, Failure), record
-            assert record.warnings == ()
+    found = list(connector().pull(Pull(demo / place, place)))
+    assert [item for item in found if isinstance(item, Failure)] == []
+    records = [item for item in found if isinstance(item, Record)]
+    assert [record.key for record in records if record.warnings] == []
+    assert sum(record.counted for record in records) >= least
+
+
+def test_the_keys_that_answer_the_sample_questions_are_there(demo: Path) -> None:
+    keys = set()
+    for kind, place, _ in PARTS:
+        for record in kind().pull(Pull(demo / place, place)):
+            assert isinstance(record, Record)
             keys |= {node.key for node in record.nodes}
     questions = yaml.safe_load((TEXT / "questions.yaml").read_text(encoding="utf-8"))
     assert len(questions) == 8
-    missing = [key for q in questions for key in q["answers"] if key not in keys]
-    assert missing == []
+    assert {key for question in questions for key in question["answers"]} <= keys
+
+
+def test_nothing_that_was_made_from_parts_shows_the_seams(demo: Path) -> None:
+    for path in demo.rglob("*"):
+        if path.suffix in (".json", ".md", ".sql", ".mbox"):
+            text = path.read_text(encoding="utf-8").replace("=\n", "")
+            seams = re.findall(r"(?i)\b(?:the the|a the|a an|an the|the an?) \w+", text)
+            assert seams == [], path
+            assert not re.search(r"\{[a-z_]+\d?\}", text), path
 
 
 def tickets(script: str) -> Iterator[tuple[int, float]]:
@@ -381,11 +392,8 @@ def test_the_last_seven_days_have_ten_clear_top_customers_of_whom_chat_speaks(
     assert len({c.revenue for c in company.customers.values()}) == 50
     assert len(ranked) > 10
     assert [c.name for c in ranked[:2]] == ["Brackwater Pharma", "Penhallow Dairies"]
-    november = [
-        str(m["text"])
-        for folder, m in messages
-        if folder == "support"
-        and float(str(m["ts"])) > datetime(2026, 11, 13, tzinfo=ZONE).timestamp()
-    ]
+    week = datetime(2026, 11, 13, tzinfo=ZONE).timestamp()
+    support = [m for folder, m in messages if folder == "support"]
+    november = [str(m["text"]) for m in support if float(str(m["ts"])) > week]
     told = [c for c in ranked[:10] if any(c.name in text for text in november)]
     assert len(told) >= 6

@@ -88,7 +88,9 @@ def test_an_answer_is_a_record_of_its_own_with_the_status_as_its_words():
 
 def test_who_declined_did_not_attend():
     (record,) = read(
-        make_ics("REPLY", ATTENDEE="ATTENDEE;PARTSTAT=DECLINED:mailto:b@a.test", OTHER="")
+        make_ics(
+            "REPLY", ATTENDEE="ATTENDEE;PARTSTAT=DECLINED:mailto:b@a.test", OTHER=""
+        )
     )
     assert record.edges == ()
 

@@ -52,7 +52,7 @@ def test_an_unreadable_style_sheet_hides_nothing():
 
 def test_lines_of_a_quotation_are_marked_once_however_deep():
     page = "<p>new</p><blockquote>old<blockquote>older</blockquote></blockquote>"
-    assert html_to_text(page) == "new\n\n> old\n>\n> older"
+    assert html_to_text(page) == "new\n\n> old\n> older"
 
 
 def test_a_selector_names_further_quotations():
@@ -66,7 +66,9 @@ def test_a_link_keeps_a_target_that_its_label_does_not_say():
 
 
 def test_line_breaks_of_the_markup_are_blanks_save_in_preformatted_text():
-    page = "<p>one\n  two</p><pre>a\n  b</pre><table><tr><td>x</td><td>y</td></tr></table>"
+    page = (
+        "<p>one\n  two</p><pre>a\n  b</pre><table><tr><td>x</td><td>y</td></tr></table>"
+    )
     assert html_to_text(page) == "one two\n\na\n  b\n\nx y"
 
 

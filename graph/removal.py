@@ -1,0 +1,27 @@
+"""A project with all that it holds, gone."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from connections.models import Project
+from graph.copying import execute
+from graph.locks import lock_project
+
+# In an order that no foreign key has to cascade through row by row.
+TABLES = (
+    "graph_pending_edges", "graph_aliases", "graph_identities", "graph_tombstones",
+    "graph_identity_decisions", "graph_evidence", "graph_edges", "graph_nodes",
+    "graph_records",
+)
+
+
+def remove_project(project: Project) -> None:
+    """Delete `project` and every row of it; the audit of it stays."""
+    with transaction.atomic():
+        lock_project(project)
+        for table in TABLES:
+            statement = f"DELETE FROM {table} WHERE tenant_id = %s AND project_id = %s"
+            execute(statement, [project.tenant_id, project.pk])
+        project.sources.all().delete()
+        project.delete()

@@ -1,0 +1,149 @@
+"""What a search answers: results, each with why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from connections.records import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a search keeps to; empty keeps everything.
+
+    `types` are node types, `sources` source kinds ("slack"), `people` keys or names of
+    persons, `since` and `until` bound when it was said (until: not included), `as_of`
+    asks what was valid then.
+    """
+
+    types: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+
+    def as_json(self) -> dict[str, JSON]:
+        return {
+            name: value.isoformat() if isinstance(value, datetime) else list(value)
+            for name, value in asdict(self).items()
+            if value
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """An arm's word on a result: its rank there, from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """Whole days since it was said or confirmed, and the days allowed for its type."""
+
+    is_stale: bool
+    days: int | None
+    threshold: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A node that was found; `text` is the source's own words."""
+
+    key: str
+    node_id: int
+    node_type: str
+    title: str
+    text: str
+    context: str
+    url: str
+    score: float
+    relevance: float
+    recency: float
+    authority: float
+    timestamp: datetime | None
+    source_kind: str
+    tags: tuple[str, ...]
+    is_gone: bool
+    stale: Staleness
+    contributions: Mapping[str, Contribution]
+    metadata: Mapping[str, JSON] = field(default_factory=dict)
+    store: str = "graph"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": f"graph:{self.key}",
+            "key": self.key,
+            "node_id": self.node_id,
+            "type": self.node_type,
+            "title": self.title,
+            "text": self.text,
+            "context": self.context,
+            "url": self.url,
+            "score": round(self.score, 6),
+            "relevance": round(self.relevance, 6),
+            "recency": round(self.recency, 6),
+            "authority": self.authority,
+            "source": self.store,
+            "source_kind": self.source_kind,
+            "timestamp": utc(self.timestamp),
+            "entities": [],
+            "tags": list(self.tags),
+            "cross_validated": False,
+            "cross_referenced": False,
+            "stale": asdict(self.stale),
+            "graph_relations": [],
+            "contributions": {
+                arm: asdict(given) for arm, given in self.contributions.items()
+            },
+            "metadata": {**self.metadata, "gone": self.is_gone},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """Results by score, then key, and how they were found."""
+
+    query: str
+    profile: str
+    results: tuple[Result, ...]
+    arms: Mapping[str, int]
+    took_ms: float
+    effort: int
+    filters: Filters = Filters()
+    dropped: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        stores = {"graph": 0, "memory": 0}
+        for result in self.results:
+            stores[result.store] += 1
+        return {
+            "query": self.query,
+            "parsed": {
+                "query": self.query,
+                "entity_hints": [],
+                "intent": "",
+                "filters": self.filters.as_json(),
+            },
+            "profile": self.profile,
+            "total_results": len(self.results),
+            "sources": stores,
+            "arms": dict(self.arms),
+            "dropped": list(self.dropped),
+            "took_ms": round(self.took_ms, 2),
+            "lambda": self.effort,
+            "results": [result.as_json() for result in self.results],
+        }
+
+
+def utc(moment: datetime | None) -> str | None:
+    """Return `moment` as ISO 8601 in UTC with `Z`."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
