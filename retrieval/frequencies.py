@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import connection, transaction
 
 from connections.models import Project
@@ -35,3 +37,27 @@ def count_lexemes(project: Project, *, always: bool = False) -> bool:
             defaults={"nodes": nodes, "languages": sorted(set(languages.distinct()))},
         )
     return True
+
+
+def weigh_words(project: Project, question: str) -> dict[str, float]:
+    """Return the question's lexemes, each with its idf in the project."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.WEIGH_WORDS, {"question": question, **_scope(project)})
+        return dict(cursor.fetchall())
+
+
+def words_of(project: Project, texts: Sequence[str]) -> list[set[str]]:
+    """Return the lexemes of each text, as the index has them."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.WORDS_OF, {"texts": list(texts), **_scope(project)})
+        return [set(row[0] or ()) for row in cursor.fetchall()]
+
+
+def _scope(project: Project) -> dict[str, object]:
+    return {"project": project.pk, "languages": languages_of(project)}
+
+
+def languages_of(project: Project) -> list[str]:
+    """Return the text-search configurations the project's texts are in."""
+    counted = LexemeCount.objects.filter(project=project).first()
+    return (counted.languages if counted else None) or [project.language]

@@ -29,12 +29,12 @@ class Profile:
     def parameters(self) -> dict[str, float]:
         """Return what the fused statement binds."""
         return {
-            "k": self.k,
+            "k": float(self.k),
             "pool": self.pool,
             "similarity": self.similarity,
             "normalisation": self.normalisation,
-            "keyword_weight": self.weights.get("keyword", 0.0),
-            "vector_weight": self.weights.get("vector", 0.0),
+            "keyword_weight": float(self.weights.get("keyword", 0.0)),
+            "vector_weight": float(self.weights.get("vector", 0.0)),
         }
 
 

@@ -14,7 +14,8 @@ from connections.models import Project, User
 from graph.embed import embed_texts, structure_types
 from graph.models import Edge, Node
 from graph.staleness import age_of
-from retrieval.models import LexemeCount, SearchableNode
+from retrieval.frequencies import languages_of
+from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
 from retrieval.ranked import Ranked, Ranking, RankedQuerySet
 from retrieval.results import Filters, Result, SearchAnswer, Staleness
@@ -108,13 +109,12 @@ def _of_people(project: Project, people: Sequence[str]) -> Exists:
 def _rank(
     nodes: RankedQuerySet, project: Project, question: str, recipe: Profile, limit: int
 ) -> Ranking:
-    counted = LexemeCount.objects.filter(project=project).first()
     return nodes.ranked(
         project,
         question,
         embed_texts([question])[0],
         recipe,
-        languages=(counted.languages if counted else None) or [project.language],
+        languages=languages_of(project),
         limit=limit,
     )
 

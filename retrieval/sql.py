@@ -104,3 +104,25 @@ COUNT_LEXEMES = """
     ON CONFLICT (project_id, lexeme) DO UPDATE SET nodes = excluded.nodes
      WHERE l.nodes <> excluded.nodes
 """
+
+WEIGH_WORDS = """
+    WITH total (nodes) AS (
+        SELECT greatest(max(c.nodes), 1)::float8 FROM retrieval_lexeme_counts c
+         WHERE c.project_id = %(project)s
+    )
+    SELECT said.lexeme,
+           ln(1 + (total.nodes - coalesce(l.nodes, 0) + 0.5) / (coalesce(l.nodes, 0) + 0.5))
+      FROM (SELECT DISTINCT v.lexeme
+              FROM unnest(%(languages)s::text[]) AS language (name),
+                   unnest(to_tsvector(language.name::regconfig, %(question)s)) v) said
+      LEFT JOIN retrieval_lexemes l
+        ON l.project_id = %(project)s AND l.lexeme = said.lexeme
+     CROSS JOIN total
+"""
+WORDS_OF = """
+    SELECT (SELECT array_agg(DISTINCT v.lexeme)
+              FROM unnest(%(languages)s::text[]) AS language (name),
+                   unnest(to_tsvector(language.name::regconfig, said.text)) v)
+      FROM unnest(%(texts)s::text[]) WITH ORDINALITY AS said (text, place)
+     ORDER BY said.place
+"""

@@ -10,6 +10,7 @@ from django.contrib.auth.models import (
     BaseUserManager,
     PermissionsMixin,
 )
+from django.contrib.postgres.fields import ArrayField
 from django.db import connections, models
 from django.db.models.functions import Lower
 from django.utils import timezone
@@ -121,6 +122,12 @@ class Project(models.Model):
         max_length=63,
         default="english",
         help_text="Text-search configuration of texts whose language is not known.",
+    )
+    sample_questions = ArrayField(
+        models.TextField(),
+        default=list,
+        blank=True,
+        help_text="Shown on an empty chat page; without any, questions from the data.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,0 +1,348 @@
+"""The admin of users, tenants, projects, tokens, sources and the audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.contrib.filters.admin import (
+    ChoicesDropdownFilter,
+    RangeDateTimeFilter,
+    RelatedDropdownFilter,
+)
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultiple
+
+from connections import admin_runs  # noqa: F401 # registers its own
+from connections.admin_scope import (
+    FabricAdmin,
+    ReadOnlyAdmin,
+    ask_first,
+    projects_of,
+    staff,
+)
+from connections.models import (
+    ApiToken,
+    Audience,
+    AudienceMember,
+    Membership,
+    Project,
+    Scope,
+    Tenant,
+    User,
+    UserAddress,
+    record_audit,
+)
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class GroupAdmin(ModelAdmin):
+    search_fields = ("name",)
+    filter_horizontal = ("permissions",)
+
+
+class NewUserForm(UserCreationForm):
+    class Meta(AdminUserCreationForm.Meta):
+        model = User
+        fields = ("email", "name")
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        if UserAddress.objects.filter(address=email.lower()).exists():
+            raise forms.ValidationError("This address is another user's.")
+        return email
+
+
+class ChangedUserForm(UserChangeForm):
+    class Meta(UserChangeForm.Meta):
+        model = User
+        fields = "__all__"
+
+
+class AddressInline(TabularInline):
+    model = UserAddress
+    extra = 0
+    tab = True
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    extra = 0
+    tab = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        rows = super().get_queryset(request)
+        user = staff(request)
+        return rows if user.is_superuser else rows.filter(project__in=projects_of(user))
+
+    def formfield_for_foreignkey(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        other = self.admin_site._registry.get(db_field.related_model)
+        if other is not None:
+            kwargs["queryset"] = other.get_queryset(request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+@admin.register(User)
+class FabricUserAdmin(UserAdmin, FabricAdmin):
+    """Users; who is no superuser sees those they share a project with."""
+
+    form, add_form = ChangedUserForm, NewUserForm
+    change_password_form = AdminPasswordChangeForm
+    superuser_sees_all = True
+    list_display = ("email", "name", "is_active", "is_staff", "is_superuser", "last_login")
+    list_filter = ("is_active", "is_staff", "is_superuser")
+    search_fields = ("email", "name")
+    ordering = ("email",)
+    readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ("groups", "user_permissions")
+    inlines = (AddressInline, MembershipInline)
+    fieldsets = (
+        (None, {"fields": ("email", "name", "password")}),
+        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Since", {"fields": ("date_joined", "last_login")}),
+    )
+    add_fieldsets = (
+        (None, {"fields": ("email", "name", "usable_password", "password1", "password2")}),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        rows, user = super().get_queryset(request), staff(request)
+        if user.is_superuser:
+            return rows
+        shares = Membership.objects.filter(project__in=projects_of(user)).values("user")
+        return rows.filter(Q(pk__in=shares) | Q(pk=user.pk))
+
+    def get_inlines(self, request: HttpRequest, obj: User | None = None) -> Any:
+        return self.inlines if obj else ()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Let only a superuser make others mighty."""
+        if staff(request).is_superuser:
+            return self.readonly_fields
+        might = ("is_staff", "is_superuser", "groups", "user_permissions")
+        return (*self.readonly_fields, *might)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        if obj is not None and obj.is_superuser and not staff(request).is_superuser:
+            return False
+        return super().has_change_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Save; the address of a new user counts as theirs, as with `create_user`."""
+        super().save_model(request, obj, form, change)
+        if not change:
+            obj.addresses.create(address=obj.email.lower(), verified_at=timezone.now())
+        verb = "user.changed" if change else "user.created"
+        record_audit(verb, target=obj.email, actor=staff(request), fields=form.changed_data)
+
+
+@admin.register(Tenant)
+class TenantAdmin(FabricAdmin):
+    superuser_sees_all = True
+    list_display = ("name", "slug", "project_count", "created_at")
+    search_fields = ("name", "slug")
+    prepopulated_fields = {"slug": ("name",)}
+    fields = ("name", "slug")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tenant]:
+        rows = super().get_queryset(request).annotate(number=Count("projects"))
+        user = staff(request)
+        if user.is_superuser:
+            return rows
+        return rows.filter(pk__in=projects_of(user).values("tenant"))
+
+    @display(description="projects", ordering="number")
+    def project_count(self, tenant: Tenant) -> int:
+        return int(tenant.number)  # type: ignore[attr-defined] # annotated
+
+
+class ProjectMembershipInline(MembershipInline):
+    fields = ("user", "role")
+
+
+@admin.register(Project)
+class ProjectAdmin(FabricAdmin):
+    superuser_sees_all = True
+    list_display = ("path", "name", "language", "member_count", "source_count", "created_at")
+    list_filter = (("tenant", RelatedDropdownFilter),)
+    list_select_related = ("tenant",)
+    search_fields = ("name", "slug", "tenant__name")
+    prepopulated_fields = {"slug": ("name",)}
+    inlines = (ProjectMembershipInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
+        rows, user = super().get_queryset(request), staff(request)
+        rows = rows.annotate(
+            members=Count("memberships", distinct=True),
+            places=Count("sources", distinct=True),
+        )
+        return rows if user.is_superuser else rows.filter(pk__in=projects_of(user))
+
+    @display(description="members", ordering="members")
+    def member_count(self, project: Project) -> int:
+        return int(project.members)  # type: ignore[attr-defined] # annotated
+
+    @display(description="sources", ordering="places")
+    def source_count(self, project: Project) -> int:
+        return int(project.places)  # type: ignore[attr-defined] # annotated
+
+
+@admin.register(Membership)
+class MembershipAdmin(FabricAdmin):
+    project_path, superuser_sees_all = "project", True
+    list_display = ("user", "project", "role")
+    list_filter = (("role", ChoicesDropdownFilter), ("project", RelatedDropdownFilter))
+    list_select_related = ("user", "project__tenant")
+    search_fields = ("user__email", "user__name", "project__slug")
+
+    def save_model(
+        self, request: HttpRequest, obj: Membership, form: Any, change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        record_audit(
+            "membership.changed" if change else "membership.created",
+            target=obj.user.email, project=obj.project, actor=staff(request), role=obj.role,
+        )
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        record_audit(
+            "membership.deleted", target=obj.user.email, project=obj.project,
+            actor=staff(request), role=obj.role,
+        )
+        super().delete_model(request, obj)
+
+    def delete_queryset(
+        self, request: HttpRequest, queryset: QuerySet[Membership]
+    ) -> None:
+        with transaction.atomic():
+            for membership in queryset:
+                self.delete_model(request, membership)
+
+
+class AudienceMemberInline(TabularInline):
+    model = AudienceMember
+    extra = 0
+    can_delete = False
+    per_page = 50
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Audience)
+class AudienceAdmin(ReadOnlyAdmin):
+    """Who may see what; it follows from the sources and is not edited here."""
+
+    project_path = "project"
+    list_display = ("__str__", "kind", "combines", "project", "member_count")
+    list_filter = (("kind", ChoicesDropdownFilter), ("project", RelatedDropdownFilter))
+    list_select_related = ("project__tenant",)
+    search_fields = ("title", "key")
+    inlines = (AudienceMemberInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Audience]:
+        return super().get_queryset(request).annotate(number=Count("members"))
+
+    @display(description="listed members")
+    def member_count(self, audience: Audience) -> int:
+        return int(audience.number)  # type: ignore[attr-defined] # annotated
+
+
+class TokenForm(forms.ModelForm):
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultiple
+    )
+
+    class Meta:
+        model = ApiToken
+        fields = ("user", "tenant", "name", "scopes", "expires_at")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(FabricAdmin):
+    """Tokens are made and revoked; their text is shown once and never stored."""
+
+    form = TokenForm
+    tenant_path = "tenant"
+    list_display = ("name", "shown_prefix", "user", "tenant", "state", "last_used_at", "expires_at")
+    list_filter = (("tenant", RelatedDropdownFilter), ("expires_at", RangeDateTimeFilter))
+    list_select_related = ("user", "tenant")
+    search_fields = ("name", "prefix", "user__email")
+    actions = ("revoke",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None and super().has_change_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @display(description="begins with")
+    def shown_prefix(self, token: ApiToken) -> str:
+        return f"fab_{token.prefix}_"
+
+    @display(description="state", label={"live": "success", "revoked": "danger", "expired": "warning"})
+    def state(self, token: ApiToken) -> str:
+        if token.revoked_at:
+            return "revoked"
+        return "live" if token.is_live else "expired"
+
+    def save_model(
+        self, request: HttpRequest, obj: ApiToken, form: Any, change: bool
+    ) -> None:
+        """Issue the token, and show its text this once."""
+        with transaction.atomic():
+            token, text = ApiToken.objects.issue(**form.cleaned_data)
+            record_audit(
+                "token.issued", target=str(token), tenant=token.tenant,
+                actor=staff(request), scopes=token.scopes,
+            )
+        obj.pk, obj.prefix, obj._state.adding = token.pk, token.prefix, False
+        self.message_user(
+            request,
+            format_html(
+                "Copy the token now, it is not shown again: <code>{}</code>", text
+            ),
+            messages.WARNING,
+        )
+
+    @admin.action(description="Revoke selected tokens", permissions=["change"])
+    def revoke(
+        self, request: HttpRequest, queryset: QuerySet[ApiToken]
+    ) -> HttpResponse | None:
+        live = queryset.filter(revoked_at=None)
+        page = ask_first(
+            self, request, title="Revoke these tokens?", action="revoke", rows=live,
+            consequence="Whatever uses them is refused from now on; a revoked token "
+            "cannot be made live again.",
+            submit="Revoke them",
+        )
+        if page:
+            return page
+        with transaction.atomic():
+            tokens = list(live.select_for_update(of=("self",)))
+            for token in tokens:
+                ApiToken.objects.filter(pk=token.pk).update(revoked_at=timezone.now())
+                record_audit(
+                    "token.revoked", target=str(token), tenant=token.tenant,
+                    actor=staff(request),
+                )
+        self.message_user(request, f"Revoked: {len(tokens)}.", messages.SUCCESS)
+        return None

@@ -1,0 +1,135 @@
+"""The admin of sources, their runs, and the audit: all of it is only read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.admin import TabularInline
+from unfold.contrib.filters.admin import (
+    ChoicesDropdownFilter,
+    RangeDateTimeFilter,
+    RelatedDropdownFilter,
+)
+from unfold.decorators import display
+
+from connections.admin_scope import ReadOnlyAdmin
+from connections.models import Audit, Source, SyncError, SyncRun
+
+STATE_COLOURS = {
+    SyncRun.State.RUNNING.value: "info",
+    SyncRun.State.FINISHED.value: "success",
+    SyncRun.State.FAILED.value: "danger",
+}
+COUNTS = ("seen", "created", "updated", "unchanged", "deleted", "failed")
+
+
+class ReadOnlyInline(TabularInline):
+    extra = 0
+    can_delete = False
+    per_page = 50
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class RunInline(ReadOnlyInline):
+    model = SyncRun
+    fields = ("state", "started_at", "finished_at", *COUNTS, "error")
+    per_page = 10
+    show_change_link = True
+
+
+@admin.register(Source)
+class SourceAdmin(ReadOnlyAdmin):
+    """Sources with what their last run did; `manage.py ingest` makes and reads them."""
+
+    project_path = "project"
+    list_display = ("name", "kind", "project", "state", "last_run_at", "last_counts")
+    list_filter = ("kind", ("project", RelatedDropdownFilter))
+    list_select_related = ("project__tenant",)
+    search_fields = ("name", "location")
+    fields = ("project", "kind", "name", "location", "owner", "audience", "created_at")
+    inlines = (RunInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
+        last = SyncRun.objects.filter(source=OuterRef("pk")).order_by("-pk")
+        columns = {
+            f"last_{name}": Subquery(last.values(name)[:1])
+            for name in ("state", "started_at", *COUNTS)
+        }
+        return super().get_queryset(request).annotate(**columns)
+
+    @display(description="last run", label=STATE_COLOURS)
+    def state(self, source: Any) -> str:
+        return source.last_state or "never read"
+
+    @display(description="begun", ordering="last_started_at")
+    def last_run_at(self, source: Any) -> Any:
+        return source.last_started_at
+
+    @display(description="counts")
+    def last_counts(self, source: Any) -> str:
+        if source.last_state is None:
+            return ""
+        return ", ".join(f"{getattr(source, f'last_{name}')} {name}" for name in COUNTS)
+
+
+class ErrorInline(ReadOnlyInline):
+    model = SyncError
+    fields = ("item", "error", "is_warning", "at")
+
+
+@admin.register(SyncRun)
+class SyncRunAdmin(ReadOnlyAdmin):
+    """Runs; the counts of one at work are those of this moment."""
+
+    project_path = "source__project"
+    list_display = ("source", "state_label", "started_at", "finished_at", *COUNTS)
+    list_filter = (
+        ("state", ChoicesDropdownFilter),
+        ("source", RelatedDropdownFilter),
+        ("started_at", RangeDateTimeFilter),
+    )
+    list_select_related = ("source",)
+    search_fields = ("source__name", "error")
+    fields = ("source", "state", "started_at", "heartbeat_at", "finished_at", *COUNTS, "error")
+    inlines = (ErrorInline,)
+
+    @display(description="state", ordering="state", label=STATE_COLOURS)
+    def state_label(self, run: SyncRun) -> str:
+        return run.state
+
+
+@admin.register(Audit)
+class AuditAdmin(ReadOnlyAdmin):
+    """What was done, by whom; nothing here can be changed."""
+
+    tenant_path, superuser_sees_all = "tenant", True
+    list_display = ("at", "verb", "target", "actor", "project", "tenant")
+    list_filter = (
+        ("tenant", RelatedDropdownFilter),
+        ("project", RelatedDropdownFilter),
+        ("at", RangeDateTimeFilter),
+    )
+    list_select_related = ("actor", "project__tenant", "tenant")
+    search_fields = ("verb", "target", "actor__email")
+    fields = (
+        "at", "verb", "target", "actor", "token_id", "project", "tenant", "detail_text",
+        "detail_sha256", "position", "seal",
+    )
+
+    @display(description="detail")
+    def detail_text(self, audit: Audit) -> str:
+        detail = getattr(audit, "detail", None)
+        if detail is None:
+            return "erased"
+        text = json.dumps(detail.detail, indent=2, ensure_ascii=False, default=str)
+        return format_html("<pre>{}</pre>", text)

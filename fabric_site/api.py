@@ -1,0 +1,44 @@
+"""Addresses of the REST API, under `/api/v1/`."""
+
+from __future__ import annotations
+
+from csp.decorators import csp_update
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.routers import SimpleRouter
+
+from connections.api.problems import unknown_address
+from connections.api.views import ProjectViewSet
+from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.views import ChatView, ConversationViewSet
+from retrieval.api.views import SearchView
+
+HOOKS = {
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "connections.api.schema.add_problems",
+    ]
+}
+
+router = SimpleRouter(use_regex_path=False)
+router.register("projects", ProjectViewSet)
+router.register("graph/nodes", NodeViewSet)
+router.register("graph/edges", EdgeViewSet)
+router.register("memory/conversations", ConversationViewSet)
+
+schema = SpectacularAPIView.as_view(custom_settings=HOOKS)
+# The page styles itself by style elements; the policy allows none elsewhere.
+docs = csp_update({"style-src": ["'unsafe-inline'"]})(
+    SpectacularSwaggerSplitView.as_view(url_name="schema")
+)
+
+urlpatterns = [
+    *router.urls,
+    path("graph/paths/", PathsView.as_view(), name="paths"),
+    path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
+    path("search/", SearchView.as_view(), name="search"),
+    path("chat/", ChatView.as_view(), name="api-chat"),
+    path("schema/", schema, name="schema"),
+    path("docs/", docs, name="api-docs"),
+    re_path("", unknown_address),
+]

@@ -1,0 +1,76 @@
+"""`manage.py setup_site`: what a new installation begins with; quick the next time."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from connections import embedded
+from connections.demo import questions
+from connections.demo.generate import write
+from connections.management.base import create_project
+from connections.models import Project, Source, SyncRun, User
+from graph.embed import embed_backlog, ensure_index
+from graph.ingest import ingest
+from graph.sources import connect_source
+
+DEMO, OWN = "demo/main", "default/main"
+ADMIN = "admin@fabric.local"
+# What the generator writes, by the name its source gets.
+DEMO_SOURCES = (
+    ("slack", "slack", "slack"),
+    ("mail", "mail", "mail.mbox"),
+    ("transcripts", "meetings", "meetings"),
+    ("folder", "files", "files"),
+)
+
+
+class Command(BaseCommand):
+    help = "Make the first user and projects, and load the demo company."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if ensure_index():
+            self.stdout.write("Built the vector index that a killed load had left out.")
+        self._admin()
+        create_project(OWN)
+        demo = create_project(DEMO)
+        if not _is_loaded(demo):
+            self.stdout.write("Loading the demo company ...")
+            load_demo(demo)
+
+    def _admin(self) -> None:
+        if User.objects.filter(is_superuser=True).exists():
+            return
+        password = secrets.token_urlsafe(12)
+        User.objects.create_superuser(ADMIN, password, name="Admin")
+        self.stdout.write(
+            f"\n  Sign in as {ADMIN} with the password {password}\n"
+            "  It is shown this once; `manage.py changepassword` sets another.\n"
+        )
+
+
+def _is_loaded(demo: Project) -> bool:
+    finished = SyncRun.objects.filter(
+        source__project=demo, state=SyncRun.State.FINISHED
+    )
+    return finished.values("source").distinct().count() == len(DEMO_SOURCES)
+
+
+def load_demo(demo: Project) -> list[Source]:
+    """Generate the demo company and ingest it as any other data."""
+    sources = []
+    folder = embedded.var_folder() / "demo"
+    write(folder)
+    for kind, name, path in DEMO_SOURCES:
+        audience = "project" if kind == "mail" else ""
+        source = connect_source(
+            project=demo, kind=kind, location=folder / path, name=name, audience=audience
+        )
+        ingest(source)
+        sources.append(source)
+    embed_backlog(demo.pk)
+    demo.sample_questions = questions()
+    demo.save(update_fields=["sample_questions"])
+    return sources

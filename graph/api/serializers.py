@@ -1,0 +1,174 @@
+"""Nodes, edges and their evidence as the API shows them."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+from connections.models import Source, SyncRun
+from graph.models import Edge, Evidence, Node, Record
+
+
+class NodeSerializer(serializers.ModelSerializer):
+    """A node: `content` is the source's own words, `url` where the original is."""
+
+    type = serializers.CharField(source="node_type")
+    project = serializers.CharField(source="project.path")
+    url = serializers.CharField(help_text="Empty where the source has no address.")
+    icon = serializers.CharField(help_text="A Material Symbols name.")
+    tags = serializers.ListField(child=serializers.CharField())
+    metadata = serializers.DictField()
+
+    class Meta:
+        model = Node
+        fields = (
+            "id", "project", "key", "type", "title", "content", "context", "url", "icon",
+            "tags", "metadata", "source_kind", "origin", "language", "occurred_at",
+            "valid_from", "valid_to", "confirmed_at", "last_evidence_at", "gone_at",
+        )
+
+
+class EndSerializer(serializers.ModelSerializer):
+    """An end of an edge."""
+
+    type = serializers.CharField(source="node_type")
+
+    class Meta:
+        model = Node
+        fields = ("id", "key", "type", "title")
+
+
+class EdgeSerializer(serializers.ModelSerializer):
+    """An edge: `source` -relation-> `target`."""
+
+    project = serializers.CharField(source="project.path")
+    source = EndSerializer()
+    target = EndSerializer()
+
+    class Meta:
+        model = Edge
+        fields = (
+            "id", "project", "source", "relation", "target", "weight", "origin",
+            "occurred_at", "valid_from", "valid_to",
+        )
+
+
+class WalkedEdgeSerializer(serializers.ModelSerializer):
+    """An edge between nodes that are given beside it; its ends are their ids."""
+
+    source = serializers.IntegerField(source="source_id")
+    target = serializers.IntegerField(source="target_id")
+
+    class Meta:
+        model = Edge
+        fields = ("id", "source", "relation", "target", "weight", "occurred_at")
+
+
+class NeighbourSerializer(NodeSerializer):
+    """A node and how many edges away it is."""
+
+    distance = serializers.IntegerField()
+
+    class Meta(NodeSerializer.Meta):
+        fields = (*NodeSerializer.Meta.fields, "distance")
+
+
+class NeighboursSerializer(serializers.Serializer):
+    """What lies around a node, nearest first, and the edges among all of it."""
+
+    node = NodeSerializer()
+    nodes = NeighbourSerializer(many=True)
+    edges = WalkedEdgeSerializer(many=True)
+    is_complete = serializers.BooleanField(
+        help_text="False where `limit` left out nodes, or edges among them."
+    )
+
+
+class SourceSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Source
+        fields = ("id", "kind", "name")
+
+
+class RunSerializer(serializers.ModelSerializer):
+    """The run of a source in which its record was last read."""
+
+    class Meta:
+        model = SyncRun
+        fields = ("id", "state", "started_at", "finished_at")
+
+
+class RecordSerializer(serializers.ModelSerializer):
+    """What a source said; `raw_sha256` is of its bytes as they were read."""
+
+    source = SourceSerializer()
+    run = RunSerializer(allow_null=True)
+
+    class Meta:
+        model = Record
+        fields = (
+            "id", "key", "kind", "permalink", "raw_sha256", "content_hash",
+            "occurred_at", "first_fetched_at", "gone_at", "source", "run",
+        )
+
+
+class EvidenceSerializer(serializers.ModelSerializer):
+    """Why a node or an edge exists: the record, and where in it.
+
+    `quote` is the words that say so, `start` and `end` their place in the record's
+    text. Without a record it is only `implied` by something else.
+    """
+
+    record = RecordSerializer(allow_null=True)
+
+    class Meta:
+        model = Evidence
+        fields = ("id", "kind", "part", "start", "end", "quote", "weight", "record")
+
+
+PathStep = inline_serializer(
+    "PathStep",
+    {
+        "id": serializers.IntegerField(),
+        "from": serializers.IntegerField(help_text="The node the step leaves."),
+        "relation": serializers.CharField(),
+        "to": serializers.IntegerField(help_text="The node the step reaches."),
+        "forward": serializers.BooleanField(
+            help_text="False where the edge points against the step."
+        ),
+        "weight": serializers.FloatField(),
+    },
+    many=True,
+)
+FoundPath = inline_serializer(
+    "FoundPath", {"nodes": EndSerializer(many=True), "edges": PathStep}, many=True
+)
+PathsAnswer = inline_serializer(
+    "Paths",
+    {
+        "from": EndSerializer(),
+        "to": EndSerializer(),
+        "max_depth": serializers.IntegerField(),
+        "length": serializers.IntegerField(
+            allow_null=True, help_text="Edges of the shortest path; null: none found."
+        ),
+        "paths": FoundPath,
+        "is_complete": serializers.BooleanField(
+            help_text="False where too much lay between to walk all of it."
+        ),
+    },
+)
+StatisticsAnswer = inline_serializer(
+    "Statistics",
+    {
+        "project": serializers.CharField(),
+        "nodes": serializers.IntegerField(),
+        "edges": serializers.IntegerField(),
+        "records": serializers.IntegerField(),
+        "nodes_by_type": serializers.DictField(child=serializers.IntegerField()),
+        "nodes_by_source": serializers.DictField(child=serializers.IntegerField()),
+        "edges_by_relation": serializers.DictField(child=serializers.IntegerField()),
+        "first_at": serializers.DateTimeField(allow_null=True),
+        "last_at": serializers.DateTimeField(allow_null=True),
+    },
+)

@@ -1,0 +1,133 @@
+"""Nodes, edges and the ways between them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from connections.api.parameters import project_or_only
+from connections.api.permissions import visible
+from graph.api.parameters import (
+    EdgeParameters,
+    NodeParameters,
+    PathParameters,
+    StatisticsParameters,
+    WalkParameters,
+    find_node,
+)
+from graph.api.reading import (
+    EDGE_COLUMNS,
+    connection,
+    edges_asked,
+    evidence_of,
+    neighbourhood,
+    nodes_asked,
+    with_shown,
+)
+from graph.api.serializers import (
+    EdgeSerializer,
+    EvidenceSerializer,
+    NeighboursSerializer,
+    NodeSerializer,
+    PathsAnswer,
+    StatisticsAnswer,
+)
+from graph.models import Edge, Node, Record
+from graph.querysets import EdgeQuerySet, NodeQuerySet
+from graph.statistics import count_graph
+
+
+class WithProvenance(viewsets.ReadOnlyModelViewSet):
+    """Rows whose evidence can be read."""
+
+    lookup_value_converter = "int"
+
+    @extend_schema(
+        responses=EvidenceSerializer(many=True), summary="Why it exists: its evidence"
+    )
+    @action(detail=True)
+    def provenance(self, request: Request, pk: int) -> Response:
+        rows = self.paginate_queryset(evidence_of(self.get_object(), request))
+        return self.get_paginated_response(EvidenceSerializer(rows, many=True).data)
+
+
+@extend_schema(tags=["graph"])
+class NodeViewSet(WithProvenance):
+    serializer_class = NodeSerializer
+    queryset = Node.objects.none()
+
+    def get_queryset(self) -> NodeQuerySet:
+        rows = with_shown(visible(Node.objects.current(), self.request))
+        return nodes_asked(rows, self.request) if self.action == "list" else rows
+
+    @extend_schema(parameters=[NodeParameters], summary="Nodes, by what they are")
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        parameters=[WalkParameters], responses=NeighboursSerializer, filters=False,
+        summary="What lies around a node, nearest first",
+    )
+    @action(detail=True, pagination_class=None)
+    def neighbours(self, request: Request, pk: int) -> Response:
+        asked = WalkParameters.of_query(request)
+        return Response(neighbourhood(self.get_object(), request, **asked))
+
+
+@extend_schema(tags=["graph"])
+class EdgeViewSet(WithProvenance):
+    serializer_class = EdgeSerializer
+    queryset = Edge.objects.none()
+
+    def get_queryset(self) -> EdgeQuerySet:
+        rows = visible(Edge.objects.all(), self.request).select_related(
+            "source", "target", "project__tenant"
+        )
+        rows = rows.only(*EDGE_COLUMNS)
+        return edges_asked(rows, self.request) if self.action == "list" else rows
+
+    @extend_schema(parameters=[EdgeParameters], summary="Edges, by their ends")
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().list(request, *args, **kwargs)
+
+
+class PathsView(APIView):
+    """The shortest ways from one node to another, over edges of either direction."""
+
+    @extend_schema(
+        tags=["graph"], parameters=[PathParameters], responses=PathsAnswer,
+        summary="How two nodes hang together", operation_id="graph_paths",
+    )
+    def get(self, request: Request) -> Response:
+        asked = PathParameters.of_query(request)
+        start = find_node(request, asked["from"], asked.get("project"))
+        end = find_node(request, asked["to"], start.project)
+        return Response(connection(start, end, request, asked["max_depth"]))
+
+
+class StatisticsView(APIView):
+    """Counts of what the caller may see of a project."""
+
+    @extend_schema(
+        tags=["graph"], parameters=[StatisticsParameters], responses=StatisticsAnswer,
+        summary="How much there is", operation_id="graph_statistics",
+    )
+    def get(self, request: Request) -> Response:
+        asked = StatisticsParameters.of_query(request)
+        project = project_or_only(request, asked.get("project"))
+        user = request.user
+        counted = count_graph(
+            Node.objects.visible_to(user).of(project).current(),
+            Edge.objects.visible_to(user).of(project).live(),
+            Record.objects.visible_to(user).of(project).filter(
+                counted=True, gone_at=None
+            ),
+        )
+        return Response({"project": project.path, **asdict(counted)})

@@ -1,0 +1,75 @@
+"""A conversation as its reader may see it now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from connections.api.permissions import caller, visible
+from connections.models import Project
+from graph.models import Node
+from memory.api.serializers import ConversationSerializer
+from memory.models import Citation, Conversation, Turn
+from retrieval.results import utc
+
+
+def own_conversations(request: Request) -> Any:
+    """Return the caller's own conversations, in projects they still belong to."""
+    rows = visible(Conversation.objects.all(), request).filter(user=caller(request))
+    return rows.select_related("project__tenant")
+
+
+def conversation_with_turns(found: Conversation, request: Request) -> dict[str, Any]:
+    """Return a conversation with its turns, their citations among them.
+
+    An answer is made of its sources' words: where one of them is closed to the caller
+    by now, the answer is withheld with it.
+    """
+    turns = list(found.turns.prefetch_related("citations__node__record"))
+    opened = _open_nodes(turns, request, found.project)
+    said = [_turn(turn, opened) for turn in turns]
+    return {**ConversationSerializer(found).data, "turns": said}
+
+
+def _open_nodes(turns: list[Turn], request: Request, project: Project) -> set[int]:
+    cited = {
+        citation.node_id for turn in turns for citation in turn.citations.all()
+        if citation.node_id
+    }
+    nodes = visible(Node.objects.current(), request).of(project).filter(pk__in=cited)
+    return set(nodes.values_list("pk", flat=True))
+
+
+def _turn(turn: Turn, opened: set[int]) -> dict[str, Any]:
+    citations = list(turn.citations.all())
+    closed = {c.n for c in citations if c.node_id and c.node_id not in opened}
+    return {
+        "turn": turn.pk,
+        "question": turn.question,
+        "answer": "" if closed else turn.answer,
+        "grounded": turn.grounded,
+        "citations": [_citation(c) for c in citations if c.n not in closed],
+        "sql": [],
+        "calls": turn.calls,
+        "lambda": turn.effort,
+        "model": turn.model,
+        "created_at": utc(turn.created_at),
+        "withheld": bool(closed),
+    }
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    node = citation.node
+    return {
+        "n": citation.n,
+        "key": citation.key,
+        "node_id": citation.node_id,
+        "type": node.node_type if node else "",
+        "title": citation.title,
+        "context": node.context if node else "",
+        "url": citation.url,
+        "quote": citation.quote,
+        "timestamp": utc(citation.timestamp),
+        "gone": node is None or node.gone_at is not None,
+    }

@@ -1,0 +1,134 @@
+"""Questions, and the conversations they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpResponseBase, JsonResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.exceptions import NotFound
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from connections.api.parameters import JSONBody, ListParameters, project_or_only
+from connections.api.permissions import caller
+from connections.api.problems import handle
+from connections.models import ApiToken, Scope, record_audit
+from memory.answers import ChatAnswer
+from memory.api.reading import conversation_with_turns, own_conversations
+from memory.api.serializers import (
+    ChatParameters,
+    ChatResponse,
+    ConversationResponse,
+    ConversationSerializer,
+)
+from memory.api.stream import streamed
+from memory.ask import ask
+from memory.models import Conversation
+
+
+class EventStream(JSONRenderer):
+    """Lets a client accept server-sent events; what is not a stream stays JSON."""
+
+    media_type = "text/event-stream"
+    format = "event-stream"
+
+
+class ChatView(APIView):
+    """An answer to a question with the source of every claim."""
+
+    scope = Scope.ASK
+    parser_classes = (JSONBody,)
+    renderer_classes = (JSONRenderer, EventStream)
+
+    @extend_schema(
+        tags=["chat"], request=ChatParameters, summary="Ask", operation_id="chat",
+        responses={
+            (200, "application/json"): ChatResponse,
+            (200, "text/event-stream"): OpenApiTypes.STR,
+        },
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        asked = ChatParameters.of_body(request)
+        answering = _answering(request, asked)
+        if asked["stream"] or request.accepted_renderer.media_type == EventStream.media_type:
+            return streamed(_released(answering, request))
+        return Response(answering().as_json())
+
+
+@extend_schema(tags=["chat"])
+class ConversationViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet,
+):
+    """The caller's own conversations, the newest first."""
+
+    serializer_class = ConversationSerializer
+    queryset = Conversation.objects.none()
+    lookup_value_converter = "uuid"
+    page_by = ("-created_at", "-pk")
+    scopes = {"destroy": Scope.WRITE}
+
+    def get_queryset(self) -> Any:
+        if self.action == "list":
+            ListParameters.of_query(self.request)
+        return own_conversations(self.request)
+
+    @extend_schema(responses=ConversationResponse)
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return Response(conversation_with_turns(self.get_object(), request))
+
+    def perform_destroy(self, instance: Conversation) -> None:
+        forget(instance, self.request)
+
+
+def forget(conversation: Conversation, request: Request) -> None:
+    """Delete a conversation with its turns, and note who did."""
+    token = request.auth if isinstance(request.auth, ApiToken) else None
+    with transaction.atomic():
+        record_audit(
+            "conversation.deleted", target=str(conversation.pk),
+            project=conversation.project, actor=caller(request),
+            token_id=token and token.pk, turns=conversation.turns.count(),
+        )
+        conversation.delete()
+
+
+def _answering(request: Request, asked: dict[str, Any]) -> Callable[[], ChatAnswer]:
+    """Check what was asked, and return what answers it."""
+    found, project = None, asked.get("project")
+    if wanted := asked.get("conversation"):
+        found = own_conversations(request).filter(pk=wanted).first()
+        if found is None:
+            raise NotFound(f"You have no conversation {wanted}.")
+        if project is not None and project.pk != found.project_id:
+            message = f"That conversation is of the project {found.project.path}."
+            raise serializers.ValidationError({"project": [message]})
+        project = found.project
+    project, user = project_or_only(request, project), caller(request)
+    return lambda: ask(project, asked["question"], user=user, conversation=found)
+
+
+def _released(
+    answering: Callable[[], ChatAnswer], request: Request
+) -> Callable[[], ChatAnswer | JsonResponse]:
+    """Return `answering` so that it never raises and gives its connection back."""
+
+    def answered() -> ChatAnswer | JsonResponse:
+        try:
+            return answering()
+        except Exception as error:  # noqa: BLE001 # told in the stream, and logged
+            return handle(error, {"request": request})
+        finally:
+            if not connection.in_atomic_block:
+                connection.close()
+
+    return answered

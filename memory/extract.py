@@ -1,0 +1,87 @@
+"""The words of a source that answer a question, and whether any do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from connections.models import Project
+from retrieval.frequencies import weigh_words, words_of
+from retrieval.results import Result
+
+QUOTE_CHARACTERS = 420
+PASSAGES = 4
+# A passage supports an answer when it has this share of what the question asks about,
+# each word weighing as much as it is rare in the project.
+SUPPORT = 0.45
+# Passages far below the best one only pad the answer.
+BESIDE_BEST = 0.7
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$|[\"'\u201d)])[\"'\u201d)]*|[.!?]|\n|$)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words of one result, exactly as they stand there, and their support, 0 to 1."""
+
+    result: Result
+    quote: str
+    support: float
+
+    @property
+    def introduction(self) -> str:
+        """Return who said it, when and where."""
+        return f"{self.result.context or self.result.title}:"
+
+
+def choose(
+    project: Project, question: str, results: Sequence[Result]
+) -> list[Passage]:
+    """Return the passages that answer `question`, best first; none where none does."""
+    weights = weigh_words(project, question)
+    if not weights or not results:
+        return []
+    windows = [(result, quote) for result in results for quote in _windows(result.text)]
+    texts = [quote for _, quote in windows]
+    around = [f"{result.title}\n{result.context}" for result, _ in windows]
+    said = words_of(project, texts + around)
+    best: dict[str, Passage] = {}
+    for i, (result, quote) in enumerate(windows):
+        own, other = said[i], said[i + len(windows)]
+        passage = Passage(result, quote, _support(weights, own, own | other))
+        if not own & weights.keys():
+            continue
+        known = best.get(result.key)
+        if known is None or (passage.support, -len(quote)) > (
+            known.support, -len(known.quote),
+        ):
+            best[result.key] = passage
+    ranked = sorted(best.values(), key=lambda p: p.support * (0.6 + 0.4 * p.result.relevance), reverse=True)
+    enough = max(SUPPORT, BESIDE_BEST * max((p.support for p in ranked), default=0))
+    return [p for p in ranked if p.support >= enough][:PASSAGES]
+
+
+def _support(weights: dict[str, float], own: set[str], either: set[str]) -> float:
+    total = sum(weights.values())
+    return sum(weight for word, weight in weights.items() if word in either) / total
+
+
+def _windows(text: str) -> list[str]:
+    """Return runs of whole sentences of `text`, each short enough to quote."""
+    spans = [
+        match.span() for match in _SENTENCE.finditer(text) if match.group().strip()
+    ]
+    windows = []
+    for first in range(len(spans)):
+        for last in range(first, min(first + 3, len(spans))):
+            quote = text[spans[first][0] : spans[last][1]].strip()
+            if len(quote) <= QUOTE_CHARACTERS:
+                windows.append(quote)
+            elif first == last:
+                windows.append(_shortened(quote))
+    return windows or ([_shortened(text.strip())] if text.strip() else [])
+
+
+def _shortened(sentence: str) -> str:
+    end = sentence.rfind(" ", 0, QUOTE_CHARACTERS)
+    return sentence[: end if end > 0 else QUOTE_CHARACTERS]

@@ -1,0 +1,150 @@
+"""A turn as the page shows it: paragraphs with numbers, and a card for each source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.postgres.search import SearchHeadline, SearchQuery
+
+from connections.models import User
+from connections.records import node_types
+from graph.models import Node
+from memory.answers import ChatAnswer, Cited
+from memory.ask import load_answer
+from memory.models import Turn
+
+_NUMBER = re.compile(r"\s*\[(\d{1,3})\]")
+_OPEN, _CLOSE = "\x02", "\x03"
+_WORDS_MARKED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text: plain, marked, or the number of a citation."""
+
+    text: str
+    is_marked: bool = False
+    cited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A source of an answer; `is_withheld` where its reader may not see it (now)."""
+
+    cited: Cited
+    icon: str
+    kind: str
+    quote: tuple[Piece, ...]
+    shared: tuple[str, ...]
+    is_open: bool
+    is_withheld: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A question, its answer and its cards, ready for a template."""
+
+    turn: Turn
+    answer: ChatAnswer
+    paragraphs: tuple[tuple[Piece, ...], ...]
+    cards: tuple[Card, ...]
+    asked_at: datetime
+    is_withheld: bool
+
+    @property
+    def has_errors(self) -> bool:
+        return any(call.error for call in self.answer.calls)
+
+
+def shown(turn: Turn, user: User, answer: ChatAnswer | None = None) -> ShownTurn:
+    """Return `turn` as `user` may see it.
+
+    An answer is made of its sources' words: where one of them is closed to the user
+    by now, the answer is withheld with it.
+    """
+    answer = answer or load_answer(turn)
+    open_nodes = _open_nodes(user, answer)
+    marked = _marked_quotes(turn)
+    cards = tuple(_card(cited, open_nodes, marked) for cited in answer.citations)
+    is_withheld = any(card.is_withheld for card in cards)
+    numbers = {cited.n for cited in answer.citations}
+    return ShownTurn(
+        turn=turn,
+        answer=answer,
+        paragraphs=() if is_withheld else paragraphs(answer.answer, numbers),
+        cards=cards,
+        asked_at=turn.created_at,
+        is_withheld=is_withheld,
+    )
+
+
+def paragraphs(text: str, numbers: set[int]) -> tuple[tuple[Piece, ...], ...]:
+    """Split an answer into paragraphs of pieces; only known numbers become links."""
+    blocks = (block.strip() for block in re.split(r"\n\s*\n", text))
+    return tuple(tuple(_pieces(block, numbers)) for block in blocks if block)
+
+
+def _pieces(block: str, numbers: set[int]) -> list[Piece]:
+    pieces, start = [], 0
+    for match in _NUMBER.finditer(block):
+        n = int(match[1])
+        if n not in numbers:
+            continue
+        pieces += [Piece(block[start : match.start()]), Piece(match[1], cited=n)]
+        start = match.end()
+    pieces.append(Piece(block[start:]))
+    return [piece for piece in pieces if piece.text]
+
+
+def _open_nodes(user: User, answer: ChatAnswer) -> set[int]:
+    ids = [cited.node_id for cited in answer.citations if cited.node_id]
+    visible = Node.objects.visible_to(user).current().filter(pk__in=ids)
+    return set(visible.values_list("pk", flat=True))
+
+
+def _marked_quotes(turn: Turn) -> dict[int, str]:
+    """Return each citation's quote with the question's words set off, by number."""
+    words = re.findall(r"\w+", turn.question)[:_WORDS_MARKED]
+    asked = " or ".join(word for word in words if word.lower() != "or")
+    if not asked:
+        return {}
+    config = turn.conversation.project.language
+    headline = SearchHeadline(
+        "quote",
+        SearchQuery(asked, config=config, search_type="websearch"),
+        config=config,
+        start_sel=_OPEN,
+        stop_sel=_CLOSE,
+        highlight_all=True,
+    )
+    return dict(turn.citations.annotate(marked=headline).values_list("n", "marked"))
+
+
+def _card(cited: Cited, open_nodes: set[int], marked: Mapping[int, str]) -> Card:
+    known = node_types.get(cited.node_type)
+    icon = known.icon if known else "circle"
+    kind = cited.node_type.replace("_", " ")
+    if cited.node_id and cited.node_id not in open_nodes:
+        return Card(cited, icon, kind, (), (), is_open=False, is_withheld=True)
+    quote = quote_pieces(cited.quote, marked.get(cited.n, ""))
+    found = dict.fromkeys(piece.text.lower() for piece in quote if piece.is_marked)
+    return Card(
+        cited, icon, kind, quote, tuple(found)[:12], is_open=cited.node_id is not None
+    )
+
+
+def quote_pieces(quote: str, marked: str) -> tuple[Piece, ...]:
+    """Return `quote` in pieces, its words unchanged, marked where `marked` is.
+
+    The database's headline drops what looks like a tag; then nothing is marked.
+    """
+    if marked.replace(_OPEN, "").replace(_CLOSE, "") != quote:
+        return (Piece(quote),) if quote else ()
+    pieces = []
+    for n, run in enumerate(re.split(f"[{_OPEN}{_CLOSE}]", marked)):
+        if run:
+            pieces.append(Piece(run, is_marked=n % 2 == 1))
+    return tuple(pieces)
