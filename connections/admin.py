@@ -22,7 +22,7 @@ from unfold.contrib.filters.admin import (
 )
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
-from unfold.widgets import UnfoldAdminCheckboxSelectMultiple
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from connections import admin_runs  # noqa: F401 # registers its own
 from connections.admin_scope import (
@@ -159,6 +159,9 @@ class TenantAdmin(FabricAdmin):
     prepopulated_fields = {"slug": ("name",)}
     fields = ("name", "slug")
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tenant]:
         rows = super().get_queryset(request).annotate(number=Count("projects"))
         user = staff(request)
@@ -184,6 +187,10 @@ class ProjectAdmin(FabricAdmin):
     search_fields = ("name", "slug", "tenant__name")
     prepopulated_fields = {"slug": ("name",)}
     inlines = (ProjectMembershipInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A project goes with its whole graph, which a form's cascade cannot do."""
+        return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
         rows, user = super().get_queryset(request), staff(request)
@@ -268,7 +275,7 @@ class AudienceAdmin(ReadOnlyAdmin):
 
 class TokenForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
-        choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultiple
+        choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
 
     class Meta:

@@ -79,7 +79,9 @@ class SourceAdmin(ReadOnlyAdmin):
     def last_counts(self, source: Any) -> str:
         if source.last_state is None:
             return ""
-        return ", ".join(f"{getattr(source, f'last_{name}')} {name}" for name in COUNTS)
+        counts = ((getattr(source, f"last_{name}"), name) for name in COUNTS)
+        said = [f"{count:,} {name}" for count, name in counts if count]
+        return ", ".join(said) or "nothing seen"
 
 
 class ErrorInline(ReadOnlyInline):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -193,19 +193,24 @@ class Record:
             self.body,
             self.permalink,
             self.occurred_at,
-            asdict(self.audience),
-            [asdict(node) for node in self.nodes],
-            [asdict(edge) for edge in self.edges],
-            [asdict(alias) for alias in self.aliases],
+            _values(self.audience),
+            [_values(node) for node in self.nodes],
+            [_values(edge) for edge in self.edges],
+            [_values(alias) for alias in self.aliases],
         )
-        text = json.dumps(said, default=_plain, sort_keys=True, ensure_ascii=True)
+        text = json.dumps(said, default=_plain, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(value: object) -> str:
+def _values(draft: AudienceDraft | NodeDraft | EdgeDraft | Alias | Identity) -> list[object]:
+    """Return the fields in order: `asdict` copies deeply, at ten times the cost."""
+    return [getattr(draft, name) for name in draft.__slots__]
+
+
+def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
-    return str(value)
+    return _values(value) if isinstance(value, Identity) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

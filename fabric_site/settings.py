@@ -10,6 +10,7 @@ from django.urls import reverse_lazy
 
 from connections import embedded
 from fabric_site import environment as env
+from fabric_site.colours import ADMIN_COLOURS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -97,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "fabric_site.content_policy.AdminContentPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -121,6 +123,7 @@ AUTH_PASSWORD_VALIDATORS = [
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 ROOT_URLCONF = "fabric_site.urls"
 WSGI_APPLICATION = None
 ASGI_APPLICATION = "fabric_site.asgi.application"
@@ -161,7 +164,7 @@ X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],
-        # Unfold's Alpine build evaluates expressions; its own pages alone need that.
+        # The admin's pages need more: fabric_site.content_policy.
         "script-src": ["'self'"],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:"],
@@ -225,8 +228,12 @@ UNFOLD = {
     "SITE_SUBHEADER": "Company knowledge",
     "SITE_SYMBOL": "hub",
     "SITE_URL": reverse_lazy("chat"),
+    "SITE_FAVICONS": [{"rel": "icon", "href": f"/{STATIC_URL}favicon.svg"}],
     "SHOW_HISTORY": True,
     "ENVIRONMENT": None,
+    "DASHBOARD_CALLBACK": "fabric_site.admin_site.dashboard",
+    "SIDEBAR": {"navigation": "fabric_site.admin_site.navigation"},
+    "COLORS": {"primary": ADMIN_COLOURS},
 }
 
 # --- Fabric's own --------------------------------------------------------------------

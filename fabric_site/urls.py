@@ -1,4 +1,5 @@
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from fabric_site import health
@@ -9,4 +10,8 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("metrics", health.metrics),
     path("admin/", admin.site.urls),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("", include("graph.urls")),
+    path("", include("memory.urls")),
 ]

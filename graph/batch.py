@@ -15,11 +15,14 @@ from django.db import transaction
 from connections.records import Record, clean_key
 from graph import sql
 from graph.aliases import canonical, repoint, write_aliases
-from graph.assertions import Assertions, Drafted
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.drafted import Drafted
+from graph.edge_writer import EdgeWriter
 from graph.edges import Places, refresh_follows
+from graph.known import Lookup
 from graph.locks import lock_project
+from graph.node_writer import NodeWriter
 from graph.parts import clean_text, sane
 
 RECORD_COLUMNS = (
@@ -149,15 +152,22 @@ def _write(context: RunContext, work: Sorted) -> None:
     )
     keys = {key for d in drafted for key in d.keys()} | moved
     aliases = canonical(scope, keys)
-    assertions = Assertions(context, drafted, aliases, places)
-    assertions.write(changed)
+    lookup = Lookup(scope, aliases)
+    if changed:
+        lookup.load_said(changed)
+        drafted = [d if d.new else lookup.keep_part_keys(d) for d in drafted]
+    lookup.load({lookup.key_of(key) for d in drafted for key in d.keys()})
+    nodes = NodeWriter(context, lookup)
+    nodes.write(drafted)
+    EdgeWriter(context, lookup, places).write(drafted, changed)
+    nodes.end_unsaid()
     if moved:
-        node_ids = assertions.ids_of({aliases.get(key, key) for key in moved})
+        node_ids = lookup.ids_of({lookup.key_of(key) for key in moved})
         repoint(
             scope,
-            {key for key in moved if aliases.get(key, key) in node_ids},
-            lambda key: node_ids[aliases.get(key, key)],
-            lambda key: aliases.get(key, key),
+            {key for key in moved if lookup.key_of(key) in node_ids},
+            lambda key: node_ids[lookup.key_of(key)],
+            lookup.key_of,
             places,
             move_nodes=True,
         )

@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 BATCH_RECORDS = 500
 BATCH_CHARACTERS = 4_000_000
 SEEN_TABLE = "seen_by_run"
+# A load outgrows the planner's statistics: they are renewed at this many new records,
+# and each time there are four times as many.
+ANALYZE_FIRST = 1000
 # A mount that is gone looks like a folder whose files were all deleted.
 VANISHED_SHARE, VANISHED_LEAST = 0.2, 50
 
@@ -156,8 +159,8 @@ def _context(source: Source, run: SyncRun, embed_now: bool) -> RunContext:
 
 def _after(source: Source) -> None:
     """Bring up to date what is derived from the whole project."""
-    refresh_persons(source.project)
     analyze()
+    refresh_persons(source.project)
     check_evidence(source.project)
     for step in after_runs.values():
         step(source.project)
@@ -174,6 +177,7 @@ class _Writer:
         self.progress = progress
         self.counts = Counts()
         self.changed = False
+        self.analyze_at = ANALYZE_FIRST
         self.batch = _Batch(settings.FABRIC["INGEST_BATCH_NODES"])
 
     def take(self, item: Record | Failure) -> None:
@@ -220,6 +224,9 @@ class _Writer:
             return
         self.changed = self.changed or bool(counts.created or counts.updated)
         self.counts.add(counts)
+        if self.counts.created >= self.analyze_at:
+            self.analyze_at *= 4
+            analyze()
 
     def _fail(self, item: str, error: str) -> None:
         self.counts.failed += 1

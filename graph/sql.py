@@ -247,11 +247,17 @@ ALIASED_TO = """
     ) SELECT below.key FROM below
 """
 NODE_EVIDENCE_DRAFTED_AS = """
-    SELECT v.id, v.node_id, n.key FROM graph_evidence v
-      JOIN graph_nodes n ON n.id = v.node_id
-     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
-       AND v.via_target = '' AND v.kind = 'said' AND n.tenant_id = %(tenant)s
-       AND n.project_id = %(project)s AND n.key = ANY(%(keys)s)
+    WITH named (id, key) AS MATERIALIZED (
+        SELECT n.id, n.key FROM graph_nodes n
+         WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+           AND n.key = ANY(%(keys)s)
+    )
+    SELECT own.id, named.id, named.key
+      FROM named CROSS JOIN LATERAL (
+           SELECT v.id FROM graph_evidence v
+            WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+              AND v.node_id = named.id AND v.via_target = '' AND v.kind = 'said'
+           OFFSET 0) own
     UNION ALL
     SELECT v.id, v.node_id, v.via_target FROM graph_evidence v
      WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s

@@ -79,7 +79,7 @@ class AskForm(forms.Form):
         return " ".join(str(e) for errors in self.errors.values() for e in errors)
 
 
-class TitleForm(forms.ModelForm[Conversation]):
+class TitleForm(forms.ModelForm):
     class Meta:
         model = Conversation
         fields = ("title",)
@@ -248,6 +248,13 @@ def _sources(user: User, project: Project) -> list[Source]:
     )
 
 
+def _fresh(user: User, project: Project) -> dict[str, Any]:
+    """Return the sources, and when the latest of them was read."""
+    sources = _sources(user, project)
+    read = [source.read_at for source in sources if source.read_at]  # type: ignore[attr-defined] # annotated
+    return {"sources": sources, "read_at": max(read, default=None)}
+
+
 def _refuse(request: HttpRequest, form: AskForm) -> HttpResponse:
     """Say what is wrong with a question, and keep it."""
     if request.htmx:  # type: ignore[attr-defined]
@@ -281,7 +288,7 @@ def _page(
     if found:
         context |= _turns(found, user)
     if project:
-        context["sources"] = _sources(user, project)
+        context |= _fresh(user, project)
         context |= {} if found else _beginning(user, project)
     response = render(request, "chat/chat.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])

@@ -19,6 +19,7 @@ from memory.models import Turn
 _NUMBER = re.compile(r"\s*\[(\d{1,3})\]")
 _OPEN, _CLOSE = "\x02", "\x03"
 _WORDS_MARKED = 40
+_AROUND = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,9 @@ def shown(turn: Turn, user: User, answer: ChatAnswer | None = None) -> ShownTurn
     by now, the answer is withheld with it.
     """
     answer = answer or load_answer(turn)
-    open_nodes = _open_nodes(user, answer)
+    contents = _open_contents(user, answer)
     marked = _marked_quotes(turn)
-    cards = tuple(_card(cited, open_nodes, marked) for cited in answer.citations)
+    cards = tuple(_card(cited, contents, marked) for cited in answer.citations)
     is_withheld = any(card.is_withheld for card in cards)
     numbers = {cited.n for cited in answer.citations}
     return ShownTurn(
@@ -99,10 +100,11 @@ def _pieces(block: str, numbers: set[int]) -> list[Piece]:
     return [piece for piece in pieces if piece.text]
 
 
-def _open_nodes(user: User, answer: ChatAnswer) -> set[int]:
+def _open_contents(user: User, answer: ChatAnswer) -> dict[int, str]:
+    """Return the words of the cited nodes that `user` may see, by node."""
     ids = [cited.node_id for cited in answer.citations if cited.node_id]
     visible = Node.objects.visible_to(user).current().filter(pk__in=ids)
-    return set(visible.values_list("pk", flat=True))
+    return dict(visible.values_list("pk", "content"))
 
 
 def _marked_quotes(turn: Turn) -> dict[int, str]:
@@ -123,17 +125,33 @@ def _marked_quotes(turn: Turn) -> dict[int, str]:
     return dict(turn.citations.annotate(marked=headline).values_list("n", "marked"))
 
 
-def _card(cited: Cited, open_nodes: set[int], marked: Mapping[int, str]) -> Card:
+def _card(cited: Cited, contents: Mapping[int, str], marked: Mapping[int, str]) -> Card:
     known = node_types.get(cited.node_type)
     icon = known.icon if known else "circle"
     kind = cited.node_type.replace("_", " ")
-    if cited.node_id and cited.node_id not in open_nodes:
+    if cited.node_id and cited.node_id not in contents:
         return Card(cited, icon, kind, (), (), is_open=False, is_withheld=True)
-    quote = quote_pieces(cited.quote, marked.get(cited.n, ""))
-    found = dict.fromkeys(piece.text.lower() for piece in quote if piece.is_marked)
+    words = quote_pieces(cited.quote, marked.get(cited.n, ""))
+    shared = dict.fromkeys(piece.text.lower() for piece in words if piece.is_marked)
+    around = passage_pieces(cited.quote, contents.get(cited.node_id or 0, ""))
     return Card(
-        cited, icon, kind, quote, tuple(found)[:12], is_open=cited.node_id is not None
+        cited, icon, kind, around or words, tuple(shared)[:12],
+        is_open=cited.node_id is not None,
     )
+
+
+def passage_pieces(quote: str, content: str) -> tuple[Piece, ...]:
+    """Return the quote, marked, within what stands around it; nothing if all is quote."""
+    start = content.find(quote) if quote else -1
+    if start < 0 or len(content.strip()) == len(quote.strip()):
+        return ()
+    before, after = content[:start], content[start + len(quote) :]
+    if len(before) > _AROUND:
+        before = "\u2026" + before[-_AROUND:].partition(" ")[2]
+    if len(after) > _AROUND:
+        after = after[:_AROUND].rpartition(" ")[0] + "\u2026"
+    pieces = (Piece(before.lstrip()), Piece(quote, is_marked=True), Piece(after.rstrip()))
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def quote_pieces(quote: str, marked: str) -> tuple[Piece, ...]:

@@ -68,7 +68,7 @@ def test_an_unknown_address_is_a_problem(path, project, member):
 def test_malformed_json_is_a_400(body, project, member):
     client = token_client(member, project)
     answer = client.post(
-        "/api/v1/search/", body.decode("latin-1").encode("latin-1"),
+        "/api/v1/search/", body,
         content_type="application/json",
     )
     problem_of(answer, 400, "parse_error")

@@ -1,0 +1,117 @@
+"""The admin of nodes: what the sources speak of, each with why it exists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import RangeDateTimeFilter
+from unfold.decorators import display
+
+from connections.admin_scope import staff
+from graph.admin.scope import (
+    GoneFilter,
+    ProjectFilter,
+    ReadOnlyInline,
+    SourceKindFilter,
+    TypeFilter,
+    VisibleAdmin,
+    as_text,
+    by_title_or_key,
+    project_path,
+)
+from graph.models import Evidence, Node, Record
+
+
+class EvidenceInline(ReadOnlyInline):
+    """Why the row above exists, as far as the reader may see it."""
+
+    model = Evidence
+    fields = ("said_by", "source", "kind", "part", "quote", "first_fetched")
+    readonly_fields = ("said_by", "source", "first_fetched")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Evidence]:
+        readable = Record.objects.visible_to(staff(request))
+        rows = super().get_queryset(request).filter(record__in=readable)
+        return rows.select_related("record__source").order_by("-pk")
+
+    @display(description="record")
+    def said_by(self, evidence: Evidence) -> SafeString:
+        address = reverse("admin:graph_record_change", args=[evidence.record_id])
+        return format_html('<a href="{}">{}</a>', address, evidence.record)
+
+    @display(description="source")
+    def source(self, evidence: Evidence) -> str:
+        return evidence.record.source.name if evidence.record else ""
+
+    @display(description="first fetched")
+    def first_fetched(self, evidence: Evidence) -> Any:
+        return evidence.record.first_fetched_at if evidence.record else None
+
+
+class NodeEvidenceInline(EvidenceInline):
+    fk_name = "node"
+
+
+@admin.register(Node)
+class NodeAdmin(VisibleAdmin):
+    """Nodes as they follow from their records; what is pruned shows here too."""
+
+    list_display = ("name", "node_type", project_path, "source_kind", "occurred_at", "state")
+    list_filter = (
+        ProjectFilter,
+        TypeFilter,
+        SourceKindFilter,
+        GoneFilter,
+        ("occurred_at", RangeDateTimeFilter),
+    )
+    search_fields = ("title", "key")
+    search_help_text = "Words of the title, or how the key begins."
+    ordering = ("-id",)
+    inlines = (NodeEvidenceInline,)
+    fieldsets = (
+        (None, {"fields": ("open", "node_type", "title", "content", "context", "tags")}),
+        ("When", {"fields": ("occurred_at", "valid_from", "valid_to", "confirmed_at", "last_evidence_at", "gone_at", "trashed_at", "created_at", "updated_at")}),
+        ("From where", {"fields": ("key", "project", "source_kind", "origin", "audience", "language", "embedding_model", "details")}),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Node]:
+        rows: QuerySet[Node] = super().get_queryset(request)
+        return rows.defer("embedding", "search_vector")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Node], search_term: str
+    ) -> tuple[QuerySet[Node], bool]:
+        return by_title_or_key(request, queryset, search_term), False
+
+    @display(description="node")
+    def name(self, node: Node) -> str:
+        text = str(node)
+        return text if len(text) <= 90 else f"{text[:89]}…"
+
+    @display(description="state", label={"gone": "warning", "pruned": "danger", "ended": "info"})
+    def state(self, node: Node) -> str:
+        if node.trashed_at:
+            return "pruned"
+        if not node.is_current:
+            return "ended"
+        return "gone" if node.gone_at else ""
+
+    @display(description="page")
+    def open(self, node: Node) -> SafeString:
+        page = format_html('<a href="{}">Open its page</a>', reverse("node", args=[node.pk]))
+        if not node.url:
+            return page
+        return format_html(
+            '{} · <a href="{}" rel="noopener noreferrer" target="_blank">the original</a>',
+            page, node.url,
+        )
+
+    @display(description="metadata")
+    def details(self, node: Node) -> SafeString:
+        return as_text(node.metadata)

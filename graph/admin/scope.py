@@ -1,0 +1,146 @@
+"""What the admin's pages of the graph share: only what its reader may see."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import TabularInline
+from unfold.contrib.filters.admin import DropdownFilter
+
+from connections.admin_scope import ReadOnlyAdmin, projects_of, staff
+from connections.models import Project
+from connections.records import node_types, relations
+from connections.sources.base import connectors
+
+
+class VisibleAdmin(ReadOnlyAdmin):
+    """Rows with an audience: those that `visible_to` leaves, also for a superuser."""
+
+    list_select_related = ("project__tenant",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.visible_to(staff(request))  # type: ignore[attr-defined]
+
+
+class ReadOnlyInline(TabularInline):
+    """Rows below another; never more than a page of them."""
+
+    extra = 0
+    can_delete = False
+    per_page = 20
+    tab = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+
+class ProjectFilter(DropdownFilter):
+    title, parameter_name = "project", "project"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        mine = projects_of(staff(request)).select_related("tenant")
+        return [(str(p.pk), p.path) for p in mine.order_by("tenant__slug", "slug")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.value() or ""
+        if not chosen.isdigit():
+            return queryset
+        project = Project.objects.filter(pk=int(chosen)).first()
+        return queryset.of(project) if project else queryset.none()  # type: ignore[attr-defined]
+
+
+class TypeFilter(DropdownFilter):
+    title, parameter_name = "type", "node_type"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name.replace("_", " ")) for name in sorted(node_types)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(node_type=self.value()) if self.value() else queryset
+
+
+class RelationFilter(DropdownFilter):
+    title, parameter_name = "relation", "relation"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name.replace("_", " ")) for name in sorted(relations)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(relation=self.value()) if self.value() else queryset
+
+
+class SourceKindFilter(DropdownFilter):
+    title, parameter_name = "source kind", "source_kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        kinds = {connector.source_kind for connector in connectors.values()}
+        return [(kind, kind) for kind in sorted(kinds)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(source_kind=self.value()) if self.value() else queryset
+
+
+class GoneFilter(DropdownFilter):
+    title, parameter_name = "at its source", "gone"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("no", "still there"), ("yes", "gone")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "yes":
+            return queryset.exclude(gone_at=None)
+        return queryset.filter(gone_at=None) if self.value() == "no" else queryset
+
+
+def by_title_or_key(
+    request: HttpRequest, queryset: QuerySet[Any], words: str, path: str = ""
+) -> QuerySet[Any]:
+    """Keep rows whose title holds `words`, or whose key begins with them.
+
+    Both are served by an index: trigrams of the title, and the key within projects.
+    """
+    term = words.strip()
+    if not term:
+        return queryset
+    mine = list(projects_of(staff(request)).values_list("tenant_id", "pk"))
+    return queryset.filter(
+        Q(**{f"{path}title__iregex": re.escape(term)})
+        | Q(
+            **{
+                f"{path}tenant_id__in": {tenant for tenant, _ in mine},
+                f"{path}project_id__in": {project for _, project in mine},
+                f"{path}key__startswith": term,
+            }
+        )
+    )
+
+
+def link_to(name: str, pk: int, text: str) -> SafeString:
+    """Return a link to the admin's page of a row."""
+    return format_html('<a href="{}">{}</a>', reverse(f"admin:{name}", args=[pk]), text)
+
+
+def as_text(value: object) -> SafeString:
+    """Return JSON as a reader sees it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return format_html("<pre>{}</pre>", text)
+
+
+@admin.display(description="project")
+def project_path(row: Any) -> str:
+    return str(row.project.path)
