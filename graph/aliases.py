@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from graph import sql
+from graph import identity_sql, ingest_sql
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
 
@@ -26,7 +26,7 @@ def canonical(scope: GraphScope, keys: Iterable[str]) -> dict[str, str]:
     wanted = list(set(keys))
     best = dict(
         fetch(
-            sql.BEST_ALIASES,
+            identity_sql.BEST_ALIASES,
             {"keys": wanted, "tenant": scope.key[0], "project": scope.key[1]},
         )
     )
@@ -67,7 +67,7 @@ def write_aliases(
     return {
         row[0]
         for row in fetch(
-            sql.ALIASED_TO,
+            identity_sql.ALIASED_TO,
             {"keys": list(touched), "tenant": scope.key[0], "project": scope.key[1]},
         )
     }
@@ -96,7 +96,7 @@ def repoint(
         left = _move_nodes(scope, params, node_of, key_of)
         params["nodes"] = list(_nodes_of(scope, wanted))
     claims, emptied = [], set()
-    for row in fetch(sql.EDGE_EVIDENCE_DRAFTED_AS, params):
+    for row in fetch(identity_sql.EDGE_EVIDENCE_DRAFTED_AS, params):
         source = node_of(row[12]) if row[12] in params["keys"] else row[3]
         target = node_of(row[13]) if row[13] in params["keys"] else row[5]
         if (source, target) == (row[3], row[5]):
@@ -116,7 +116,7 @@ def repoint(
     write_edges(scope, claims, places)
     settle_edges(scope, emptied, places, forget=True)
     if left:
-        gone = [r[0] for r in fetch(sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])]
+        gone = [r[0] for r in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])]
         execute("DELETE FROM graph_nodes WHERE id = ANY(%s)", [gone])
 
 
@@ -138,21 +138,21 @@ def _move_nodes(
     """Move evidence of nodes; return the nodes it left, after describing all anew."""
     moves = [
         (evidence, old, node_of(drafted), drafted)
-        for evidence, old, drafted in fetch(sql.NODE_EVIDENCE_DRAFTED_AS, params)
+        for evidence, old, drafted in fetch(identity_sql.NODE_EVIDENCE_DRAFTED_AS, params)
         if node_of(drafted) != old
     ]
     if not moves:
         return set()
     left = {old for _, old, _, _ in moves}
     described = list(left | {new for _, _, new, _ in moves})
-    execute(sql.KEEP_ASSERTIONS, [described])
+    execute(ingest_sql.KEEP_ASSERTIONS, [described])
     execute(
-        sql.MOVE_NODE_EVIDENCE,
+        identity_sql.MOVE_NODE_EVIDENCE,
         [
             [evidence for evidence, _, _, _ in moves],
             [new for _, _, new, _ in moves],
             [drafted if key_of(drafted) != drafted else "" for *_, drafted in moves],
         ],
     )
-    execute(sql.DESCRIBE, [*scope.key, described])
+    execute(ingest_sql.DESCRIBE, [*scope.key, described])
     return left

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from connections.records import Record, clean_key
-from graph import sql
+from graph import ingest_sql
 from graph.aliases import canonical, repoint, write_aliases
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
@@ -98,10 +98,10 @@ def _sort(context: RunContext, records: Sequence[Record]) -> Sorted:
     scope, keys = context.scope, list(by_key)
     stored = {
         row[0]: Stored(*row[1:5])
-        for row in fetch(sql.STORED_RECORDS, [*scope.key, context.source.pk, keys])
+        for row in fetch(ingest_sql.STORED_RECORDS, [*scope.key, context.source.pk, keys])
     }
     missing = [key for key in keys if key not in stored]
-    pruned = dict(fetch(sql.TOMBSTONES, [*scope.key, missing])) if missing else {}
+    pruned = dict(fetch(ingest_sql.TOMBSTONES, [*scope.key, missing])) if missing else {}
     for key, record in by_key.items():
         _sort_one(work, record, stored.get(key), pruned.get(key))
     return work
@@ -214,7 +214,7 @@ def _update_records(
     for record_id, record in records:
         audience = context.scope.audiences.id_of(record.audience)
         execute(
-            sql.UPDATE_RECORD,
+            ingest_sql.UPDATE_RECORD,
             [
                 record.kind, clean_text(record.body), record.content_hash,
                 record.raw_sha256, clean_text(record.permalink),

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from connections.models import Project
-from graph import sql
+from graph import ingest_sql
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
 
@@ -122,7 +122,7 @@ def _existing(
     wanted = set(identities)
     triples = list({identity[:3] for identity in identities})
     rows = fetch(
-        sql.EDGES_OF,
+        ingest_sql.EDGES_OF,
         [[t[0] for t in triples], [t[1] for t in triples], [t[2] for t in triples],
          *scope.key],
     )
@@ -145,7 +145,7 @@ def _strengthen(
     if not edges:
         return
     execute(
-        sql.STRENGTHEN_EDGES,
+        ingest_sql.STRENGTHEN_EDGES,
         [
             [edge for edge, _, _ in edges],
             [sum(c.weight for c in claims) for _, _, claims in edges],
@@ -176,7 +176,7 @@ def _write_evidence(
 ) -> None:
     if moved := [pair for pair in claims if pair[1].evidence_id]:
         execute(
-            sql.MOVE_EVIDENCE,
+            ingest_sql.MOVE_EVIDENCE,
             [
                 [claim.evidence_id for _, claim in moved],
                 [edge for edge, _ in moved],
@@ -212,7 +212,7 @@ def settle_edges(
         return
     ended = []
     for edge, pieces, audiences, audience, source, target, position in fetch(
-        sql.SETTLE_EDGES, [ids, *scope.key]
+        ingest_sql.SETTLE_EDGES, [ids, *scope.key]
     ):
         if not pieces:
             ended.append(edge)
@@ -237,7 +237,7 @@ def refresh_follows(scope: GraphScope, places: Places) -> None:
     if not places.places:
         return
     found = fetch(
-        sql.SEQUENCE_AROUND,
+        ingest_sql.SEQUENCE_AROUND,
         {
             "scopes": [place[0] for place in places.places],
             "positions": [place[1] for place in places.places],
@@ -250,7 +250,7 @@ def refresh_follows(scope: GraphScope, places: Places) -> None:
     scopes = list({place[0] for place in places.places})
     kept, wrong = set(), []
     for edge, item, within, previous in fetch(
-        sql.FOLLOWS_OF, [*scope.key, scopes, items]
+        ingest_sql.FOLLOWS_OF, [*scope.key, scopes, items]
     ):
         row = wanted.get((item, within))
         if row and row[2] == previous:

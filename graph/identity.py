@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from connections.models import Project
 from connections.records import clean_key
-from graph import sql
+from graph import identity_sql
 from graph.aliases import repoint
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
@@ -73,7 +73,7 @@ def refresh_persons(project: Project) -> None:
     scope = GraphScope(project, Audiences(project), timezone.now())
     with transaction.atomic():
         lock_project(project)
-        execute(sql.FORGET_IDENTITIES, scope.key)
+        execute(identity_sql.FORGET_IDENTITIES, scope.key)
         _refresh_names(scope)
         held = _held(scope)
         wanted = _wanted(scope, held)
@@ -82,13 +82,13 @@ def refresh_persons(project: Project) -> None:
         _describe(scope, wanted, ids)
         _prove(scope, held, {m.key: ids[w.key] for w in wanted for m in w.members})
         _draw_derived(scope, wanted, ids)
-        execute(sql.FORGET_PERSONS, scope.key)
-        execute(sql.FORGET_DOMAINS, scope.key)
+        execute(identity_sql.FORGET_PERSONS, scope.key)
+        execute(identity_sql.FORGET_DOMAINS, scope.key)
 
 
 def _refresh_names(scope: GraphScope) -> None:
     counted: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for node, name, count in fetch(sql.NAMES_OF_STALE_IDENTITIES, scope.key):
+    for node, name, count in fetch(identity_sql.NAMES_OF_STALE_IDENTITIES, scope.key):
         if name.strip():
             counted[node].append((-count, name.strip()))
     with_names = [
@@ -109,7 +109,7 @@ def _refresh_names(scope: GraphScope) -> None:
 def _held(scope: GraphScope) -> list[Held]:
     return [
         Held(*row[:4], tuple(row[4]), row[5], json.loads(row[6]), *row[7:])
-        for row in fetch(sql.IDENTITIES, scope.key)
+        for row in fetch(identity_sql.IDENTITIES, scope.key)
     ]
 
 
@@ -246,14 +246,14 @@ def _describe(
 def _prove(scope: GraphScope, held: Sequence[Held], person_of: Mapping[str, int]) -> None:
     """Give each person one piece of evidence for each identity, and no other."""
     proven, wrong = set(), []
-    for evidence, node, via in fetch(sql.PERSON_EVIDENCE, scope.key):
+    for evidence, node, via in fetch(identity_sql.PERSON_EVIDENCE, scope.key):
         if person_of.get(via) == node:
             proven.add(via)
         else:
             wrong.append(evidence)
     execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [wrong])
     missing = [h for h in held if h.key not in proven]
-    first = dict(fetch(sql.FIRST_RECORDS, [*scope.key, [h.node_id for h in missing]]))
+    first = dict(fetch(identity_sql.FIRST_RECORDS, [*scope.key, [h.node_id for h in missing]]))
     rows = [(h, first[h.node_id]) for h in missing if h.node_id in first]
     _write_proof(
         scope,
@@ -279,7 +279,7 @@ def _draw_derived(
     scope: GraphScope, wanted: Sequence[Wanted], ids: Mapping[str, int]
 ) -> None:
     """Draw has_email and from_domain from each person to their addresses' nodes."""
-    execute(sql.DELETE_UNPROVEN_DERIVED_EDGES, scope.key)
+    execute(identity_sql.DELETE_UNPROVEN_DERIVED_EDGES, scope.key)
     mail = [(ids[w.key], m) for w in wanted for m in w.members if m.side == "mail"]
     domains = _domains(scope, [m for _, m in mail])
     aims: dict[tuple[int, str, int], Held] = {}
@@ -287,12 +287,12 @@ def _draw_derived(
         aims[person, "has_email", member.node_id] = member
         if domain := domains.get(_domain(member.address)):
             aims.setdefault((person, "from_domain", domain), member)
-    existing = {row[1:4]: row for row in fetch(sql.DERIVED_EDGES, scope.key)}
+    existing = {row[1:4]: row for row in fetch(identity_sql.DERIVED_EDGES, scope.key)}
     wrong = [row[0] for identity, row in existing.items() if identity not in aims]
     execute("DELETE FROM graph_edges WHERE id = ANY(%s)", [wrong])
     new = {aim: member for aim, member in aims.items() if aim not in existing}
     first = dict(
-        fetch(sql.FIRST_RECORDS, [*scope.key, [m.node_id for m in new.values()]])
+        fetch(identity_sql.FIRST_RECORDS, [*scope.key, [m.node_id for m in new.values()]])
     )
     claims = [
         EdgeClaim(
@@ -346,7 +346,7 @@ def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
         ),
     )
     first = dict(
-        fetch(sql.FIRST_RECORDS, [*scope.key, [sample[n].node_id for n in missing]])
+        fetch(identity_sql.FIRST_RECORDS, [*scope.key, [sample[n].node_id for n in missing]])
     )
     _write_proof(
         scope,

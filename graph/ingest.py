@@ -22,7 +22,7 @@ from connections.models import Source, SyncError, SyncRun, record_audit
 from connections.records import Failure, Record, clean_key
 from connections.registry import Registry
 from connections.sources.base import Pull, SourceError, connectors
-from graph import embed, sql
+from graph import embed, ingest_sql
 from graph.audiences import Audiences
 from graph.batch import Counts, write_batch
 from graph.context import RunContext
@@ -257,7 +257,7 @@ def _seen_table(wanted: bool) -> Iterator[bool]:
 def _mark_vanished(source: Source, run: SyncRun) -> int:
     """Mark what a complete walk did not see as gone; return how many counted."""
     scope = [source.tenant_id, source.project_id, source.pk]
-    present, missing = fetch(sql.COUNT_VANISHED, scope)[0]
+    present, missing = fetch(ingest_sql.COUNT_VANISHED, scope)[0]
     many = missing > VANISHED_LEAST and missing > VANISHED_SHARE * present
     if missing and (many or missing == present):
         raise SourceError(
@@ -266,10 +266,10 @@ def _mark_vanished(source: Source, run: SyncRun) -> int:
             "(a mount?) and read again. Nothing was marked as vanished."
         )
     with transaction.atomic():
-        rows = fetch(sql.MARK_VANISHED, scope)
+        rows = fetch(ingest_sql.MARK_VANISHED, scope)
         gone = [row[0] for row in rows]
-        execute(sql.MARK_MOVED, [run.pk, source.pk, gone])
-        execute(sql.MARK_NODES_GONE, [source.tenant_id, source.project_id, gone])
+        execute(ingest_sql.MARK_MOVED, [run.pk, source.pk, gone])
+        execute(ingest_sql.MARK_NODES_GONE, [source.tenant_id, source.project_id, gone])
     return sum(row[1] for row in rows)
 
 

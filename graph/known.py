@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from connections.records import clean_key
-from graph import sql
+from graph import ingest_sql
 from graph.copying import fetch
 from graph.drafted import Drafted
 from graph.edges import GraphScope
@@ -61,11 +61,11 @@ class Lookup:
 
     def load(self, keys: Iterable[str]) -> None:
         missing = [key for key in set(keys) if key not in self.known]
-        for key, *rest in fetch(sql.NODES_BY_KEY, [*self.scope.key, missing]):
+        for key, *rest in fetch(ingest_sql.NODES_BY_KEY, [*self.scope.key, missing]):
             self.known[key] = Known(*rest)
 
     def load_said(self, changed: Sequence[int]) -> None:
-        for row in fetch(sql.SAID_BY_RECORDS, [*self.scope.key, list(changed)]):
+        for row in fetch(ingest_sql.SAID_BY_RECORDS, [*self.scope.key, list(changed)]):
             (evidence, record, node, edge, via_source, via_target, quote, weight,
              asserted, source, relation, target, position, valid_from) = row
             identity: tuple[Any, ...] = (record, node, via_target)

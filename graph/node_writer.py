@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from psycopg.types.json import Jsonb
 
 from connections.records import NodeDraft, clean_key
-from graph import sql
+from graph import ingest_sql
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted, embedded_text
@@ -173,7 +173,7 @@ class NodeWriter:
         if draft.identity and draft is not d.nodes[0]:
             return
         execute(
-            sql.UPDATE_NODE,
+            ingest_sql.UPDATE_NODE,
             {
                 "id": node, "node_type": draft.node_type, "title": draft.title,
                 "content": draft.content, "context": draft.context,
@@ -187,7 +187,7 @@ class NodeWriter:
     def _write_node_evidence(
         self, by_key: Mapping[str, list[tuple[Drafted, NodeDraft]]]
     ) -> None:
-        execute(sql.KEEP_ASSERTIONS, [list(self.shared)]) if self.shared else None
+        execute(ingest_sql.KEEP_ASSERTIONS, [list(self.shared)]) if self.shared else None
         rows, stale = [], []
         for key, drafts in by_key.items():
             node = self.lookup.known[key].id
@@ -218,7 +218,7 @@ class NodeWriter:
             ),
         )
         if self.shared:
-            execute(sql.DESCRIBE, [*self.scope.key, list(self.shared)])
+            execute(ingest_sql.DESCRIBE, [*self.scope.key, list(self.shared)])
         if stale:
             execute(
                 "UPDATE graph_identities SET names_stale = true"
@@ -247,10 +247,10 @@ class NodeWriter:
         nodes = list({s.node_id for s in unsaid})
         execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [[s.id for s in unsaid]])
         bare = [
-            row[0] for row in fetch(sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key])
+            row[0] for row in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key])
         ]
-        execute(sql.END_NODES, [bare])
-        execute(sql.DESCRIBE, [*self.scope.key, nodes])
+        execute(ingest_sql.END_NODES, [bare])
+        execute(ingest_sql.DESCRIBE, [*self.scope.key, nodes])
 
 
 def _span(body: str, content: str) -> tuple[int | None, int | None]:

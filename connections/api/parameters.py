@@ -11,6 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError
+from rest_framework.fields import empty
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
@@ -93,18 +94,14 @@ class ProjectField(serializers.CharField):
         options.setdefault("help_text", "As tenant/project.")
         super().__init__(**{"max_length": PATH_CHARACTERS, **options})
 
-    def to_internal_value(self, data: Any) -> Project:  # type: ignore[override] # a path in, its project out
-        path = super().to_internal_value(data)
+    def run_validation(self, data: Any = empty) -> Any:
+        path = super().run_validation(data)
+        tenant, _, project = path.partition("/")
+        rows = visible(Project.objects.select_related("tenant"), self.context["request"])
         try:
-            rows = visible(Project.objects.select_related("tenant"), self.context["request"])
-            return rows.get(**dict(zip(("tenant__slug", "slug"), _split(path), strict=True)))
+            return rows.get(tenant__slug=tenant, slug=project)
         except Project.DoesNotExist:
             raise NotFound(f"There is no project {path!r} that you belong to.") from None
-
-
-def _split(path: str) -> tuple[str, str]:
-    tenant, _, project = path.partition("/")
-    return tenant, project
 
 
 def project_or_only(request: Request, given: Project | None) -> Project:

@@ -8,7 +8,12 @@ from http import HTTPStatus
 from typing import Any
 
 import psycopg.errors
-from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.signals import got_request_exception
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, JsonResponse
@@ -92,6 +97,8 @@ def _known(error: Exception) -> exceptions.APIException | None:
         return exceptions.PermissionDenied(str(error) or None)
     if isinstance(error, UnknownName):
         return exceptions.ValidationError(str(error), code="unknown_name")
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge("The body is longer than the site reads.")
     if isinstance(error, (SuspiciousOperation, BadRequest)):
         return exceptions.ParseError(str(error) or "The request cannot be read.")
     is_slow = isinstance(error.__cause__, psycopg.errors.QueryCanceled)

@@ -1,0 +1,77 @@
+"""A database of its own for each benchmark, dropped at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from django.core.management import call_command
+from django.db import connections
+
+from benchmarks.report import Unavailable
+from connections.management.base import create_project
+from connections.models import Project, SyncRun
+from graph.ingest import Progress
+from graph.ingest import ingest as read_source
+from graph.sources import connect_source
+
+NAME = "fabric_bench"
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """Point Django at an empty, migrated database, for as long as this is open."""
+    before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
+    with server() as owner:
+        try:
+            owner.execute(f"DROP DATABASE IF EXISTS {NAME}")
+            owner.execute(f"CREATE DATABASE {NAME}")
+        except psycopg.errors.ObjectInUse:
+            raise Unavailable(f"another benchmark is at work in {NAME}.") from None
+        except psycopg.errors.InsufficientPrivilege:
+            raise Unavailable("the owner login may not create databases.") from None
+        try:
+            use(dict.fromkeys(connections, NAME))
+            call_command("migrate", database="owner", verbosity=0)
+            yield
+        finally:
+            use(before)
+            owner.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
+
+
+def use(names: dict[str, str]) -> None:
+    """Point each alias at the database named for it."""
+    for alias, name in names.items():
+        connections[alias].close()
+        if pool := getattr(connections[alias], "close_pool", None):
+            pool()
+        connections[alias].settings_dict["NAME"] = name
+
+
+def server(database: str = "postgres") -> psycopg.Connection:
+    """Return a connection of the owner's, outside Django."""
+    login = connections["owner"].settings_dict
+    return psycopg.connect(
+        host=login["HOST"], port=login["PORT"], user=login["USER"],
+        password=login["PASSWORD"], dbname=database, autocommit=True,
+    )
+
+
+def read(
+    path: str,
+    kind: str,
+    location: str,
+    *,
+    name: str = "",
+    progress: Progress | None = None,
+) -> tuple[Project, SyncRun]:
+    """Read a source into the project `path` as the command does, open to all of it."""
+    from pathlib import Path
+
+    project = create_project(path)
+    source = connect_source(
+        project=project, kind=kind, location=Path(location), name=name,
+        audience="project",
+    )
+    return project, read_source(source, progress=progress)
