@@ -9,6 +9,7 @@ import sys
 from django.core.management import execute_from_command_line
 
 from connections.embedded import EmbeddedError
+from fabric_site.first_use import prepare_database
 from fabric_site.start import StartError, claim
 
 
@@ -18,6 +19,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] == ["up"] and not {"-h", "--help"} & set(sys.argv):
             claim()  # before the settings start the database
+        prepare_database(sys.argv[1:])
         execute_from_command_line(sys.argv)
     except (EmbeddedError, StartError) as error:
         sys.exit(str(error))

@@ -7,15 +7,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import evaluate, ingest, search, sources
+from benchmarks import ingest, search
 from benchmarks.database import scratch_database
 from benchmarks.report import Table, Unavailable, heading, note, warn
 
 BENCHMARKS: dict[str, Callable[[], Table]] = {
     "ingest": ingest.run,
     "search": search.run,
-    "evaluate": evaluate.run,
-    "sources": sources.run,
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 from django.core.management import call_command
@@ -17,6 +19,7 @@ from graph.ingest import ingest as read_source
 from graph.sources import connect_source
 
 NAME = "fabric_bench"
+PATIENCE = 5  # seconds, and as many tries
 
 
 @contextmanager
@@ -25,7 +28,7 @@ def scratch_database() -> Iterator[None]:
     before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
     with server() as owner:
         try:
-            owner.execute(f"DROP DATABASE IF EXISTS {NAME}")
+            _drop(owner)
             owner.execute(f"CREATE DATABASE {NAME}")
         except psycopg.errors.ObjectInUse:
             raise Unavailable(f"another benchmark is at work in {NAME}.") from None
@@ -37,7 +40,19 @@ def scratch_database() -> Iterator[None]:
             yield
         finally:
             use(before)
-            owner.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
+            _drop(owner)
+
+
+def _drop(owner: psycopg.Connection) -> None:
+    """Drop the database; not by force, which the owner may not use on autovacuum."""
+    for tries_left in reversed(range(PATIENCE)):
+        try:
+            owner.execute(f"DROP DATABASE IF EXISTS {NAME}")
+            return
+        except psycopg.errors.ObjectInUse:
+            if not tries_left:
+                raise
+            time.sleep(1)
 
 
 def use(names: dict[str, str]) -> None:
@@ -61,17 +76,15 @@ def server(database: str = "postgres") -> psycopg.Connection:
 def read(
     path: str,
     kind: str,
-    location: str,
+    location: Path,
     *,
     name: str = "",
     progress: Progress | None = None,
 ) -> tuple[Project, SyncRun]:
     """Read a source into the project `path` as the command does, open to all of it."""
-    from pathlib import Path
-
     project = create_project(path)
     source = connect_source(
-        project=project, kind=kind, location=Path(location), name=name,
+        project=project, kind=kind, location=location, name=name,
         audience="project",
     )
     return project, read_source(source, progress=progress)

@@ -5,40 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.html import format_html
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
-    RangeDateTimeFilter,
     RelatedDropdownFilter,
 )
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from connections import admin_runs  # noqa: F401 # registers its own
+from connections import admin_runs, admin_tokens  # noqa: F401 # register their own
 from connections.admin_scope import (
     FabricAdmin,
     ReadOnlyAdmin,
-    ask_first,
     projects_of,
     staff,
 )
 from connections.models import (
-    ApiToken,
     Audience,
     AudienceMember,
     Membership,
     Project,
-    Scope,
     Tenant,
     User,
     UserAddress,
@@ -98,13 +92,20 @@ class MembershipInline(TabularInline):
 
 
 @admin.register(User)
-class FabricUserAdmin(UserAdmin, FabricAdmin):
+class FabricUserAdmin(UserAdmin, FabricAdmin):  # type: ignore[misc] # untyped bases
     """Users; who is no superuser sees those they share a project with."""
 
     form, add_form = ChangedUserForm, NewUserForm
     change_password_form = AdminPasswordChangeForm
     superuser_sees_all = True
-    list_display = ("email", "name", "is_active", "is_staff", "is_superuser", "last_login")
+    list_display = (
+        "email",
+        "name",
+        "is_active",
+        "is_staff",
+        "is_superuser",
+        "last_login",
+    )
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("email", "name")
     ordering = ("email",)
@@ -113,11 +114,25 @@ class FabricUserAdmin(UserAdmin, FabricAdmin):
     inlines = (AddressInline, MembershipInline)
     fieldsets = (
         (None, {"fields": ("email", "name", "password")}),
-        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        (
+            "May",
+            {
+                "fields": (
+                    "is_active",
+                    "is_staff",
+                    "is_superuser",
+                    "groups",
+                    "user_permissions",
+                )
+            },
+        ),
         ("Since", {"fields": ("date_joined", "last_login")}),
     )
     add_fieldsets = (
-        (None, {"fields": ("email", "name", "usable_password", "password1", "password2")}),
+        (
+            None,
+            {"fields": ("email", "name", "usable_password", "password1", "password2")},
+        ),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
@@ -137,18 +152,24 @@ class FabricUserAdmin(UserAdmin, FabricAdmin):
         might = ("is_staff", "is_superuser", "groups", "user_permissions")
         return (*self.readonly_fields, *might)
 
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+    def has_change_permission(
+        self, request: HttpRequest, obj: User | None = None
+    ) -> bool:
         if obj is not None and obj.is_superuser and not staff(request).is_superuser:
             return False
         return super().has_change_permission(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: User, form: Any, change: bool
+    ) -> None:
         """Save; the address of a new user counts as theirs, as with `create_user`."""
         super().save_model(request, obj, form, change)
         if not change:
             obj.addresses.create(address=obj.email.lower(), verified_at=timezone.now())
         verb = "user.changed" if change else "user.created"
-        record_audit(verb, target=obj.email, actor=staff(request), fields=form.changed_data)
+        record_audit(
+            verb, target=obj.email, actor=staff(request), fields=form.changed_data
+        )
 
 
 @admin.register(Tenant)
@@ -181,7 +202,14 @@ class ProjectMembershipInline(MembershipInline):
 @admin.register(Project)
 class ProjectAdmin(FabricAdmin):
     superuser_sees_all = True
-    list_display = ("path", "name", "language", "member_count", "source_count", "created_at")
+    list_display = (
+        "path",
+        "name",
+        "language",
+        "member_count",
+        "source_count",
+        "created_at",
+    )
     list_filter = (("tenant", RelatedDropdownFilter),)
     list_select_related = ("tenant",)
     search_fields = ("name", "slug", "tenant__name")
@@ -223,13 +251,19 @@ class MembershipAdmin(FabricAdmin):
         super().save_model(request, obj, form, change)
         record_audit(
             "membership.changed" if change else "membership.created",
-            target=obj.user.email, project=obj.project, actor=staff(request), role=obj.role,
+            target=obj.user.email,
+            project=obj.project,
+            actor=staff(request),
+            role=obj.role,
         )
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         record_audit(
-            "membership.deleted", target=obj.user.email, project=obj.project,
-            actor=staff(request), role=obj.role,
+            "membership.deleted",
+            target=obj.user.email,
+            project=obj.project,
+            actor=staff(request),
+            role=obj.role,
         )
         super().delete_model(request, obj)
 
@@ -271,85 +305,3 @@ class AudienceAdmin(ReadOnlyAdmin):
     @display(description="listed members")
     def member_count(self, audience: Audience) -> int:
         return int(audience.number)  # type: ignore[attr-defined] # annotated
-
-
-class TokenForm(forms.ModelForm):
-    scopes = forms.MultipleChoiceField(
-        choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
-    )
-
-    class Meta:
-        model = ApiToken
-        fields = ("user", "tenant", "name", "scopes", "expires_at")
-
-
-@admin.register(ApiToken)
-class ApiTokenAdmin(FabricAdmin):
-    """Tokens are made and revoked; their text is shown once and never stored."""
-
-    form = TokenForm
-    tenant_path = "tenant"
-    list_display = ("name", "shown_prefix", "user", "tenant", "state", "last_used_at", "expires_at")
-    list_filter = (("tenant", RelatedDropdownFilter), ("expires_at", RangeDateTimeFilter))
-    list_select_related = ("user", "tenant")
-    search_fields = ("name", "prefix", "user__email")
-    actions = ("revoke",)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is None and super().has_change_permission(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    @display(description="begins with")
-    def shown_prefix(self, token: ApiToken) -> str:
-        return f"fab_{token.prefix}_"
-
-    @display(description="state", label={"live": "success", "revoked": "danger", "expired": "warning"})
-    def state(self, token: ApiToken) -> str:
-        if token.revoked_at:
-            return "revoked"
-        return "live" if token.is_live else "expired"
-
-    def save_model(
-        self, request: HttpRequest, obj: ApiToken, form: Any, change: bool
-    ) -> None:
-        """Issue the token, and show its text this once."""
-        with transaction.atomic():
-            token, text = ApiToken.objects.issue(**form.cleaned_data)
-            record_audit(
-                "token.issued", target=str(token), tenant=token.tenant,
-                actor=staff(request), scopes=token.scopes,
-            )
-        obj.pk, obj.prefix, obj._state.adding = token.pk, token.prefix, False
-        self.message_user(
-            request,
-            format_html(
-                "Copy the token now, it is not shown again: <code>{}</code>", text
-            ),
-            messages.WARNING,
-        )
-
-    @admin.action(description="Revoke selected tokens", permissions=["change"])
-    def revoke(
-        self, request: HttpRequest, queryset: QuerySet[ApiToken]
-    ) -> HttpResponse | None:
-        live = queryset.filter(revoked_at=None)
-        page = ask_first(
-            self, request, title="Revoke these tokens?", action="revoke", rows=live,
-            consequence="Whatever uses them is refused from now on; a revoked token "
-            "cannot be made live again.",
-            submit="Revoke them",
-        )
-        if page:
-            return page
-        with transaction.atomic():
-            tokens = list(live.select_for_update(of=("self",)))
-            for token in tokens:
-                ApiToken.objects.filter(pk=token.pk).update(revoked_at=timezone.now())
-                record_audit(
-                    "token.revoked", target=str(token), tenant=token.tenant,
-                    actor=staff(request),
-                )
-        self.message_user(request, f"Revoked: {len(tokens)}.", messages.SUCCESS)
-        return None

@@ -102,7 +102,15 @@ class SyncRunAdmin(ReadOnlyAdmin):
     )
     list_select_related = ("source",)
     search_fields = ("source__name", "error")
-    fields = ("source", "state", "started_at", "heartbeat_at", "finished_at", *COUNTS, "error")
+    fields = (
+        "source",
+        "state",
+        "started_at",
+        "heartbeat_at",
+        "finished_at",
+        *COUNTS,
+        "error",
+    )
     inlines = (ErrorInline,)
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
@@ -124,8 +132,17 @@ class AuditAdmin(ReadOnlyAdmin):
     list_select_related = ("actor", "project__tenant", "tenant")
     search_fields = ("verb", "target", "actor__email")
     fields = (
-        "at", "verb", "target", "actor", "token_id", "project", "tenant", "detail_text",
-        "detail_sha256", "position", "seal",
+        "at",
+        "verb",
+        "target",
+        "actor",
+        "token_id",
+        "project",
+        "tenant",
+        "detail_text",
+        "detail_sha256",
+        "position",
+        "seal",
     )
 
     @display(description="detail")

@@ -121,7 +121,7 @@ def ask_first(
         "action": action,
         "with_reason": with_reason,
         "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
-        "back_to": f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist",
+        "back_to": f"admin:{model_admin.opts.label_lower.replace('.', '_')}_changelist",
         **(more or {}),
     }
     return TemplateResponse(request, "admin/ask_first.html", context)

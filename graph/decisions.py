@@ -35,8 +35,12 @@ def merge_persons(persons: Sequence[Node], *, actor: User, reason: str = "") -> 
         for keys in others:
             _decide(project, Verb.MERGE, first[0], keys[0], actor=actor, reason=reason)
         record_audit(
-            "person.merged", target=first[0], project=project, actor=actor,
-            identities=[keys[0] for keys in (first, *others)], reason=reason,
+            "person.merged",
+            target=first[0],
+            project=project,
+            actor=actor,
+            identities=[keys[0] for keys in (first, *others)],
+            reason=reason,
         )
         refresh_persons(project)
 
@@ -53,8 +57,12 @@ def split_identity(identity: Identity, *, actor: User, reason: str = "") -> None
                 project, Verb.SPLIT, identity.key, other, actor=actor, reason=reason
             )
         record_audit(
-            "person.split", target=identity.key, project=project, actor=actor,
-            parted_from=others, reason=reason,
+            "person.split",
+            target=identity.key,
+            project=project,
+            actor=actor,
+            parted_from=[*others],
+            reason=reason,
         )
         refresh_persons(project)
 
@@ -78,7 +86,10 @@ def _decide(
 ) -> None:
     first, second = sorted((one, other))
     IdentityDecision.objects.update_or_create(
-        tenant_id=project.tenant_id, project=project, first_key=first, second_key=second,
+        tenant_id=project.tenant_id,
+        project=project,
+        first_key=first,
+        second_key=second,
         defaults={"verb": verb, "decided_by": actor, "reason": reason},
     )
 
@@ -89,5 +100,7 @@ def _take_back(
     IdentityDecision.objects.filter(
         Q(first_key__in=ones, second_key__in=others)
         | Q(first_key__in=others, second_key__in=ones),
-        tenant_id=project.tenant_id, project=project, verb=verb,
+        tenant_id=project.tenant_id,
+        project=project,
+        verb=verb,
     ).delete()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from connections.records import EdgeDraft, NodeDraft, Record, node_types
+from graph.language import detect_language
 from graph.parts import prepare
 
 
@@ -20,6 +21,7 @@ class Drafted:
     new: bool
     nodes: tuple[NodeDraft, ...]
     edges: tuple[EdgeDraft, ...]
+    language: str
 
     @classmethod
     def of(
@@ -31,7 +33,7 @@ class Drafted:
             merged[node.key] = _united(merged[node.key], node) if node.key in merged else node
         return cls(
             record_id, record, audience_id, new, tuple(merged.values()),
-            _summed(edges),
+            _summed(edges), detect_language(record.body),
         )
 
     def keys(self) -> Iterable[str]:

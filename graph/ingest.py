@@ -21,7 +21,7 @@ from django.utils import timezone
 from connections.models import Source, SyncError, SyncRun, record_audit
 from connections.records import Failure, Record, clean_key
 from connections.registry import Registry
-from connections.sources.base import Pull, SourceError, connectors
+from connections.sources.base import Pull, SourceBusy, SourceError, connectors
 from graph import embed, ingest_sql
 from graph.audiences import Audiences
 from graph.batch import Counts, write_batch
@@ -46,10 +46,6 @@ Progress: TypeAlias = Callable[[Counts], None]
 
 # What higher layers do once a run has changed a project: name -> function(project).
 after_runs: Registry[Callable] = Registry("step after a run")
-
-
-class SourceBusy(SourceError):
-    """Another run of this source is still at work."""
 
 
 @dataclass(slots=True)

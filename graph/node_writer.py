@@ -106,7 +106,7 @@ class NodeWriter:
             title = draft.identity.address or title
         return (
             node, *self.scope.key, d.audience_id, key, draft.node_type, title,
-            draft.content, draft.context, self._language(draft), list(draft.tags),
+            draft.content, draft.context, self._language(d, draft), list(draft.tags),
             Jsonb(dict(draft.metadata)), self.context.source.kind, "source",
             d.record_id, draft.precedence, draft.occurred_at,
             draft.occurred_at or sane(d.record.occurred_at), self.scope.now, self.scope.now, vector, self._model(draft),
@@ -127,9 +127,12 @@ class NodeWriter:
             None, self.scope.now, self.scope.now, None, self.context.model_id,
         )
 
-    def _language(self, draft: NodeDraft) -> str:
-        known = draft.language in self.context.languages
-        return draft.language if known else self.scope.project.language
+    def _language(self, d: Drafted, draft: NodeDraft) -> str:
+        """Return the language declared, else detected, else the project's."""
+        for language in (draft.language, d.language):
+            if language in self.context.languages:
+                return language
+        return self.scope.project.language
 
     def _evidence_of_persons(
         self,
@@ -177,7 +180,7 @@ class NodeWriter:
             {
                 "id": node, "node_type": draft.node_type, "title": draft.title,
                 "content": draft.content, "context": draft.context,
-                "language": self._language(draft), "tags": list(draft.tags),
+                "language": self._language(d, draft), "tags": list(draft.tags),
                 "metadata": Jsonb(dict(draft.metadata)),
                 "occurred_at": draft.occurred_at, "precedence": draft.precedence,
                 "audience": d.audience_id,
@@ -212,7 +215,7 @@ class NodeWriter:
                 (
                     i, *self.scope.key, d.record_id, node, "said", "",
                     *_span(d.record.body, draft.content), quote, 1.0, "", via,
-                    self._assertion(draft) if node in self.shared else None,
+                    self._assertion(d, draft) if node in self.shared else None,
                 )
                 for i, (node, d, draft, via, quote, _) in zip(ids, rows, strict=True)
             ),
@@ -226,13 +229,13 @@ class NodeWriter:
                 [stale],
             )
 
-    def _assertion(self, draft: NodeDraft) -> Jsonb:
+    def _assertion(self, d: Drafted, draft: NodeDraft) -> Jsonb:
         occurred = draft.occurred_at.isoformat() if draft.occurred_at else None
         return Jsonb(
             {
                 "node_type": draft.node_type, "title": draft.title,
                 "content": draft.content, "context": draft.context,
-                "language": self._language(draft), "tags": list(draft.tags),
+                "language": self._language(d, draft), "tags": list(draft.tags),
                 "metadata": dict(draft.metadata), "occurred_at": occurred,
                 "precedence": draft.precedence,
             }

@@ -132,7 +132,9 @@ def flags(node: Node) -> list[Flag]:
     found = []
     if node.gone_at:
         found.append(
-            Flag("Gone at its source", f"Not there any more since {_day(node.gone_at)}.")
+            Flag(
+                "Gone at its source", f"Not there any more since {_day(node.gone_at)}."
+            )
         )
     if node.valid_to and node.valid_to <= timezone.now():
         found.append(Flag("Ended", f"Replaced or ended on {_day(node.valid_to)}."))
@@ -170,7 +172,9 @@ def groups(edges: QuerySet[Edge], node: Node) -> list[Group]:
             if is_sequence and direction == "in" and relation in SEQUENCE_RELATIONS:
                 continue
             few = strongest.filter(relation=relation)[:FEW]
-            found.append(_group(relation, direction, count, _neighbours(few, direction)))
+            found.append(
+                _group(relation, direction, count, _neighbours(few, direction))
+            )
     return found
 
 
@@ -196,8 +200,16 @@ def _group(
 
 
 def _neighbours(edges: QuerySet[Edge], direction: str) -> list[Neighbour]:
-    end = "target" if direction == "out" else "source"
-    return [Neighbour(getattr(edge, end), edge) for edge in edges.select_related(end)]
+    return _ends_of(edges.select_related(_other_end(direction)), direction)
+
+
+def _ends_of(edges: Iterable[Edge], direction: str) -> list[Neighbour]:
+    end = _other_end(direction)
+    return [Neighbour(getattr(edge, end), edge) for edge in edges]
+
+
+def _other_end(direction: str) -> str:
+    return "target" if direction == "out" else "source"
 
 
 def _one_group(
@@ -212,8 +224,8 @@ def _one_group(
         raise Http404("A direction is out or in.")
     ends = _ends(edges, context["node"], direction).filter(relation=relation)
     ordered = ends.order_by("-weight", F("occurred_at").desc(nulls_last=True), "pk")
-    page = _page(request, ordered)
-    shown = _neighbours(page.rows, direction)  # type: ignore[arg-type] # a slice
+    page = _page(request, ordered.select_related(_other_end(direction)))
+    shown = _ends_of(page.rows, direction)
     context |= {"group": _group(relation, direction, 0, shown), "page": page}
     return render(request, "graph/neighbours.html", context)
 
@@ -221,7 +233,7 @@ def _one_group(
 def _page(request: HttpRequest, rows: QuerySet[Any]) -> Paged:
     number = page_number(request)
     start = (number - 1) * PAGE
-    found = rows[start : start + PAGE]
+    found = list(rows[start : start + PAGE])
     more = rows.values_list("pk")[start + PAGE : start + PAGE + 1]
     return Paged(found, number, bool(list(more)))
 
@@ -238,9 +250,7 @@ def _order(request: HttpRequest) -> str:
     return "newest" if request.GET.get("order") == "newest" else "oldest"
 
 
-def _items(
-    request: HttpRequest, edges: QuerySet[Edge], node: Node
-) -> Paged | None:
+def _items(request: HttpRequest, edges: QuerySet[Edge], node: Node) -> Paged | None:
     """Return a page of what a thread, channel, meeting or file holds, in its order."""
     if node.node_type in IN_SEQUENCE:
         inside = edges.filter(target=node, position__isnull=False)
@@ -269,7 +279,9 @@ def _evidence(user: User, node: Node) -> list[Evidence]:
     readable = Record.objects.visible_to(user).of(node.project)
     return list(
         Evidence.objects.filter(
-            tenant_id=node.tenant_id, project_id=node.project_id, node=node,
+            tenant_id=node.tenant_id,
+            project_id=node.project_id,
+            node=node,
             record__in=readable,
         )
         .select_related("record__source", "record__run")
@@ -283,7 +295,9 @@ def _identities(user: User, node: Node) -> list[Identity]:
     visible = Node.objects.visible_to(user).of(node.project).current()
     return list(
         Identity.objects.filter(
-            tenant_id=node.tenant_id, project_id=node.project_id, person=node,
+            tenant_id=node.tenant_id,
+            project_id=node.project_id,
+            person=node,
             node__in=visible,
         )
         .select_related("node")

@@ -170,8 +170,11 @@ def delete_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         return render(request, "chat/delete.html", {"conversation": found})
     with transaction.atomic():
         record_audit(
-            "conversation.deleted", target=str(pk), project=found.project,
-            actor=_user(request), turns=found.turns.count(),
+            "conversation.deleted",
+            target=str(pk),
+            project=found.project,
+            actor=_user(request),
+            turns=found.turns.count(),
         )
         found.delete()
     messages.success(request, "The conversation is deleted.")
@@ -231,7 +234,7 @@ def _chosen_project(request: HttpRequest) -> Project | None:
     if project := mine.get(request.session.get(PROJECT_KEY, 0)):
         return project
     last = conversations(user).values_list("project_id", flat=True).first()
-    return mine.get(last) or next(iter(mine.values()), None)
+    return mine.get(last or 0) or next(iter(mine.values()), None)
 
 
 def _recent(user: User, limit: int) -> list[Conversation]:
@@ -244,7 +247,9 @@ def _sources(user: User, project: Project) -> list[Source]:
     finished = Q(runs__state=SyncRun.State.FINISHED)
     rows = project.sources.filter(closed_to_none)
     return list(
-        rows.annotate(read_at=Max("runs__finished_at", filter=finished)).order_by("name")
+        rows.annotate(read_at=Max("runs__finished_at", filter=finished)).order_by(
+            "name"
+        )
     )
 
 
@@ -280,8 +285,7 @@ def _page(
         "projects": _projects(user),
         "conversation": found,
         "days": by_day(_recent(user, limit)),
-        "history_is_cut": limit == HISTORY
-        and conversations(user).count() > HISTORY,
+        "history_is_cut": limit == HISTORY and conversations(user).count() > HISTORY,
         "longest_question": LONGEST_QUESTION,
         **more,
     }

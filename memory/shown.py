@@ -135,7 +135,11 @@ def _card(cited: Cited, contents: Mapping[int, str], marked: Mapping[int, str]) 
     shared = dict.fromkeys(piece.text.lower() for piece in words if piece.is_marked)
     around = passage_pieces(cited.quote, contents.get(cited.node_id or 0, ""))
     return Card(
-        cited, icon, kind, around or words, tuple(shared)[:12],
+        cited,
+        icon,
+        kind,
+        around or words,
+        tuple(shared)[:12],
         is_open=cited.node_id is not None,
     )
 
@@ -150,7 +154,11 @@ def passage_pieces(quote: str, content: str) -> tuple[Piece, ...]:
         before = "\u2026" + before[-_AROUND:].partition(" ")[2]
     if len(after) > _AROUND:
         after = after[:_AROUND].rpartition(" ")[0] + "\u2026"
-    pieces = (Piece(before.lstrip()), Piece(quote, is_marked=True), Piece(after.rstrip()))
+    pieces = (
+        Piece(before.lstrip()),
+        Piece(quote, is_marked=True),
+        Piece(after.rstrip()),
+    )
     return tuple(piece for piece in pieces if piece.text)
 
 

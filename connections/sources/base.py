@@ -15,6 +15,10 @@ class SourceError(Exception):
     """A source that cannot be read at all; the message says what to do about it."""
 
 
+class SourceBusy(SourceError):
+    """Another run of this source is still at work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pull:
     """What a connector is asked to read.

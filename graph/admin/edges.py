@@ -29,7 +29,15 @@ class EdgeEvidenceInline(EvidenceInline):
 class EdgeAdmin(VisibleAdmin):
     """Edges both of whose ends the reader may see."""
 
-    list_display = ("from_node", "relation", "to_node", project_path, "weight", "occurred_at", "valid_to")
+    list_display = (
+        "from_node",
+        "relation",
+        "to_node",
+        project_path,
+        "weight",
+        "occurred_at",
+        "valid_to",
+    )
     list_filter = (
         ProjectFilter,
         RelationFilter,
@@ -43,15 +51,30 @@ class EdgeAdmin(VisibleAdmin):
     ordering = ("-id",)
     inlines = (EdgeEvidenceInline,)
     fields = (
-        "from_node", "relation", "to_node", "weight", "position", "scope", "occurred_at",
-        "valid_from", "valid_to", "origin", "project", "audience", "created_at",
+        "from_node",
+        "relation",
+        "to_node",
+        "weight",
+        "position",
+        "scope",
+        "occurred_at",
+        "valid_from",
+        "valid_to",
+        "origin",
+        "project",
+        "audience",
+        "created_at",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Edge]:
         rows: QuerySet[Edge] = super().get_queryset(request)
         return rows.defer(
-            "source__embedding", "source__search_vector", "source__context",
-            "target__embedding", "target__search_vector", "target__context",
+            "source__embedding",
+            "source__search_vector",
+            "source__context",
+            "target__embedding",
+            "target__search_vector",
+            "target__context",
         )
 
     def get_search_results(

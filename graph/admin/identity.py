@@ -20,6 +20,7 @@ from graph.admin.scope import (
     ReadOnlyInline,
     VisibleAdmin,
     by_title_or_key,
+    link,
     link_to,
     project_path,
 )
@@ -48,8 +49,8 @@ class IdentityInline(ReadOnlyInline):
     model = Identity
     fk_name = "person"
     tab = False
-    fields = ("named", "side", "address", "names", "why", "split")
-    readonly_fields = ("named", "why", "split")
+    fields = ("named", "known_as", "why", "split")
+    readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Identity]:
         nodes = Node.objects.visible_to(staff(request))
@@ -59,6 +60,11 @@ class IdentityInline(ReadOnlyInline):
     def named(self, identity: Identity) -> SafeString:
         return link_to("graph_identity_change", identity.pk, identity.key)
 
+    @display(description="known as")
+    def known_as(self, identity: Identity) -> str:
+        names = [*identity.names, identity.address]
+        return ", ".join(name for name in names if name)
+
     @display(description="why it is this person")
     def why(self, identity: Identity) -> SafeString:
         return reasons(identity)
@@ -66,7 +72,7 @@ class IdentityInline(ReadOnlyInline):
     @display(description="")
     def split(self, identity: Identity) -> SafeString:
         address = reverse("admin:graph_identity_split", args=[identity.pk])
-        return format_html('<a href="{}">Split off…</a>', address)
+        return link(address, "Split off…")
 
 
 def reasons(identity: Identity) -> SafeString:
@@ -107,21 +113,30 @@ class PersonAdmin(VisibleAdmin):
 
     @display(description="page")
     def page(self, person: Person) -> SafeString:
-        return format_html('<a href="{}">Open the page</a>', reverse("node", args=[person.pk]))
+        return link(reverse("node", args=[person.pk]), "Open the page")
 
     @admin.action(description="Merge selected persons", permissions=["merge"])
     def merge(
         self, request: HttpRequest, queryset: QuerySet[Person]
     ) -> HttpResponse | None:
         persons = list(queryset.order_by("key"))
-        if not all(may_decide(request, project) for project in {p.project_id for p in persons}):
-            self.message_user(request, "You do not review that project.", messages.ERROR)
+        if not all(
+            may_decide(request, project) for project in {p.project_id for p in persons}
+        ):
+            self.message_user(
+                request, "You do not review that project.", messages.ERROR
+            )
             return None
         page = ask_first(
-            self, request, title="Are these one person?", action="merge", rows=persons,
+            self,
+            request,
+            title="Are these one person?",
+            action="merge",
+            rows=persons,
             consequence="They become one, and all that was said of any of them is said "
             "of that one. Splitting an identity off takes it back.",
-            submit="Merge them", with_reason=True,
+            submit="Merge them",
+            with_reason=True,
         )
         if page:
             return page
@@ -149,7 +164,9 @@ class IdentityAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Identity]:
         nodes = Node.objects.visible_to(staff(request))
-        both = (Exists(nodes.filter(pk=OuterRef(end))) for end in ("node_id", "person_id"))
+        both = (
+            Exists(nodes.filter(pk=OuterRef(end))) for end in ("node_id", "person_id")
+        )
         return super().get_queryset(request).filter(*both)
 
     def get_search_results(
@@ -178,13 +195,19 @@ class IdentityAdmin(ReadOnlyAdmin):
             object_id = "0"
         identity = get_object_or_404(self.get_queryset(request), pk=int(object_id))
         if not may_decide(request, identity.project_id):
-            self.message_user(request, "You do not review that project.", messages.ERROR)
+            self.message_user(
+                request, "You do not review that project.", messages.ERROR
+            )
             return redirect("admin:graph_identity_change", identity.pk)
         page = ask_first(
-            self, request, title="Is this somebody else?", rows=[identity],
+            self,
+            request,
+            title="Is this somebody else?",
+            rows=[identity],
             consequence=f"It is parted from the other identities of {identity.person}, "
             "whatever held them together. Merging the persons takes it back.",
-            submit="Split it off", with_reason=True,
+            submit="Split it off",
+            with_reason=True,
         )
         if page:
             return page
@@ -192,7 +215,9 @@ class IdentityAdmin(ReadOnlyAdmin):
             split_identity(
                 identity, actor=staff(request), reason=request.POST.get("reason", "")
             )
-            self.message_user(request, "It is a person of its own now.", messages.SUCCESS)
+            self.message_user(
+                request, "It is a person of its own now.", messages.SUCCESS
+            )
         except NothingToDecide as error:
             self.message_user(request, str(error), messages.ERROR)
         return redirect("admin:graph_identity_change", identity.pk)
@@ -201,7 +226,14 @@ class IdentityAdmin(ReadOnlyAdmin):
 @admin.register(IdentityDecision)
 class IdentityDecisionAdmin(ReadOnlyAdmin):
     project_path = "project"
-    list_display = ("first_key", "verb", "second_key", "decided_by", "decided_at", "reason")
+    list_display = (
+        "first_key",
+        "verb",
+        "second_key",
+        "decided_by",
+        "decided_at",
+        "reason",
+    )
     list_filter = ("verb",)
     list_select_related = ("decided_by",)
     ordering = ("-id",)

@@ -23,6 +23,8 @@ from graph.admin.scope import (
     VisibleAdmin,
     as_text,
     by_title_or_key,
+    link,
+    link_to,
     project_path,
 )
 from graph.models import Evidence, Node, Record
@@ -42,8 +44,8 @@ class EvidenceInline(ReadOnlyInline):
 
     @display(description="record")
     def said_by(self, evidence: Evidence) -> SafeString:
-        address = reverse("admin:graph_record_change", args=[evidence.record_id])
-        return format_html('<a href="{}">{}</a>', address, evidence.record)
+        assert evidence.record is not None  # noqa: S101 # get_queryset keeps these
+        return link_to("graph_record_change", evidence.record.pk, evidence.record.key)
 
     @display(description="source")
     def source(self, evidence: Evidence) -> str:
@@ -62,7 +64,14 @@ class NodeEvidenceInline(EvidenceInline):
 class NodeAdmin(VisibleAdmin):
     """Nodes as they follow from their records; what is pruned shows here too."""
 
-    list_display = ("name", "node_type", project_path, "source_kind", "occurred_at", "state")
+    list_display = (
+        "name",
+        "node_type",
+        project_path,
+        "source_kind",
+        "occurred_at",
+        "state",
+    )
     list_filter = (
         ProjectFilter,
         TypeFilter,
@@ -75,9 +84,41 @@ class NodeAdmin(VisibleAdmin):
     ordering = ("-id",)
     inlines = (NodeEvidenceInline,)
     fieldsets = (
-        (None, {"fields": ("open", "node_type", "title", "content", "context", "tags")}),
-        ("When", {"fields": ("occurred_at", "valid_from", "valid_to", "confirmed_at", "last_evidence_at", "gone_at", "trashed_at", "created_at", "updated_at")}),
-        ("From where", {"fields": ("key", "project", "source_kind", "origin", "audience", "language", "embedding_model", "details")}),
+        (
+            None,
+            {"fields": ("open", "node_type", "title", "content", "context", "tags")},
+        ),
+        (
+            "When",
+            {
+                "fields": (
+                    "occurred_at",
+                    "valid_from",
+                    "valid_to",
+                    "confirmed_at",
+                    "last_evidence_at",
+                    "gone_at",
+                    "trashed_at",
+                    "created_at",
+                    "updated_at",
+                )
+            },
+        ),
+        (
+            "From where",
+            {
+                "fields": (
+                    "key",
+                    "project",
+                    "source_kind",
+                    "origin",
+                    "audience",
+                    "language",
+                    "embedding_model",
+                    "details",
+                )
+            },
+        ),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Node]:
@@ -94,7 +135,10 @@ class NodeAdmin(VisibleAdmin):
         text = str(node)
         return text if len(text) <= 90 else f"{text[:89]}…"
 
-    @display(description="state", label={"gone": "warning", "pruned": "danger", "ended": "info"})
+    @display(
+        description="state",
+        label={"gone": "warning", "pruned": "danger", "ended": "info"},
+    )
     def state(self, node: Node) -> str:
         if node.trashed_at:
             return "pruned"
@@ -104,13 +148,10 @@ class NodeAdmin(VisibleAdmin):
 
     @display(description="page")
     def open(self, node: Node) -> SafeString:
-        page = format_html('<a href="{}">Open its page</a>', reverse("node", args=[node.pk]))
+        page = link(reverse("node", args=[node.pk]), "Open its page")
         if not node.url:
             return page
-        return format_html(
-            '{} · <a href="{}" rel="noopener noreferrer" target="_blank">the original</a>',
-            page, node.url,
-        )
+        return format_html("{} · {}", page, link(node.url, "the original"))
 
     @display(description="metadata")
     def details(self, node: Node) -> SafeString:

@@ -39,14 +39,26 @@ class AssertedInline(ReadOnlyInline):
     @display(description="of")
     def of(self, evidence: Evidence) -> SafeString:
         if evidence.node:
-            return link_to("graph_node_change", evidence.node.pk, str(evidence.node)[:80])
+            return link_to(
+                "graph_node_change", evidence.node.pk, str(evidence.node)[:80]
+            )
         assert evidence.edge is not None  # noqa: S101 # the table's check constraint
-        return link_to("graph_edge_change", evidence.edge.pk, str(evidence.edge.relation))
+        return link_to(
+            "graph_edge_change", evidence.edge.pk, str(evidence.edge.relation)
+        )
 
 
 @admin.register(Record)
 class RecordAdmin(VisibleAdmin):
-    list_display = ("key", "kind", "source", project_path, "occurred_at", "first_fetched_at", "gone_at")
+    list_display = (
+        "key",
+        "kind",
+        "source",
+        project_path,
+        "occurred_at",
+        "first_fetched_at",
+        "gone_at",
+    )
     list_filter = (
         ProjectFilter,
         "kind",
@@ -59,9 +71,21 @@ class RecordAdmin(VisibleAdmin):
     ordering = ("-id",)
     inlines = (AssertedInline,)
     fields = (
-        "key", "kind", "body", "permalink", "source", "run", "project", "audience",
-        "occurred_at", "first_fetched_at", "gone_at", "moved_to", "version",
-        "content_hash", "raw_sha256",
+        "key",
+        "kind",
+        "body",
+        "permalink",
+        "source",
+        "run",
+        "project",
+        "audience",
+        "occurred_at",
+        "first_fetched_at",
+        "gone_at",
+        "moved_to",
+        "version",
+        "content_hash",
+        "raw_sha256",
     )
 
     def get_search_results(

@@ -20,11 +20,13 @@ from connections.models import Project
 from connections.records import node_types, relations
 from connections.sources.base import connectors
 
+LINK_CLASS = "text-primary-600 dark:text-primary-500 hover:underline"
+
 
 class VisibleAdmin(ReadOnlyAdmin):
     """Rows with an audience: those that `visible_to` leaves, also for a superuser."""
 
-    list_select_related = ("project__tenant",)
+    list_select_related: tuple[str, ...] = ("project__tenant",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -38,6 +40,7 @@ class ReadOnlyInline(TabularInline):
     can_delete = False
     per_page = 20
     tab = True
+    hide_title = True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -132,7 +135,12 @@ def by_title_or_key(
 
 def link_to(name: str, pk: int, text: str) -> SafeString:
     """Return a link to the admin's page of a row."""
-    return format_html('<a href="{}">{}</a>', reverse(f"admin:{name}", args=[pk]), text)
+    return link(reverse(f"admin:{name}", args=[pk]), text)
+
+
+def link(address: str, text: str) -> SafeString:
+    """Return a link that looks like one in the admin."""
+    return format_html('<a class="{}" href="{}">{}</a>', LINK_CLASS, address, text)
 
 
 def as_text(value: object) -> SafeString:

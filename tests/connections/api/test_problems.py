@@ -6,6 +6,7 @@ from django.db import OperationalError
 from django.http import Http404
 from psycopg.errors import QueryCanceled
 from rest_framework.test import APIRequestFactory
+from rest_framework.throttling import UserRateThrottle
 
 from connections.api.problems import handle
 from connections.registry import UnknownName
@@ -132,8 +133,6 @@ def test_a_misspelt_parameter_is_an_error_that_lists_the_right_ones(project, mem
 def test_too_many_requests_are_a_429_that_says_when_to_come_back(
     project, member, monkeypatch
 ):
-    from rest_framework.throttling import UserRateThrottle
-
     monkeypatch.setattr(UserRateThrottle, "THROTTLE_RATES", {"user": "2/min"})
     client = token_client(member, project)
     answers = [client.get("/api/v1/projects/") for _ in range(3)]

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from connections.models import SyncRun
+from connections.records import clean_key
 from graph.models import Evidence, Node, Record
 from tests.connections.api.callers import SECRET_WORD, session_client, token_client
 from tests.factories import NOON, make_edge, make_node, make_record, make_source
@@ -106,8 +107,6 @@ def test_bytes_that_are_no_utf8_find_nothing(world, member):
 
 
 def test_a_key_too_long_to_be_stored_is_found_as_it_is_stored(world, member):
-    from connections.records import clean_key
-
     key = "file:" + "x" * 700
     make_node(world.project, clean_key(key), node_type="file")
     found = keys(token_client(member, world.project).get(URL, {"key": key}))

@@ -1,0 +1,36 @@
+"""The statements that a search sends, timed alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection
+
+
+class Watch:
+    """Times statements that contain `mark` and keeps the last; for `execute_wrapper`."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self.took_ms: list[float] = []
+        self.last: tuple[str, Any] = ("", None)
+
+    def __call__(
+        self, execute: Callable, sql: str, params: Any, many: bool, context: dict
+    ) -> Any:
+        if self.mark not in sql:
+            return execute(sql, params, many, context)
+        started = time.perf_counter()
+        answer = execute(sql, params, many, context)
+        self.took_ms.append((time.perf_counter() - started) * 1000)
+        self.last = (sql, params)
+        return answer
+
+
+def plan_of(sql: str, params: Any) -> str:
+    """Return the plan of a statement, its times and rows included."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF) {sql}", params)
+        return "\n".join(row[0] for row in cursor.fetchall())

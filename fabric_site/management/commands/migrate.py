@@ -1,0 +1,13 @@
+"""`manage.py migrate`, by the login that owns the tables."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from django.core.management.commands import migrate
+
+
+class Command(migrate.Command):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(database="owner")

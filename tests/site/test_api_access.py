@@ -1,0 +1,109 @@
+"""Every address of the API, by everybody who might call it."""
+
+from __future__ import annotations
+
+import pytest
+from rest_framework.test import APIClient
+
+from fabric_site import api
+from tests.connections.api.callers import (
+    expired_client,
+    make_world,
+    revoked_client,
+    session_client,
+    token_client,
+)
+
+READ = [
+    ("get", "projects/", None),
+    ("get", "graph/nodes/", None),
+    ("get", "graph/nodes/{node}/", None),
+    ("get", "graph/nodes/{node}/neighbours/", None),
+    ("get", "graph/nodes/{node}/provenance/", None),
+    ("get", "graph/edges/", None),
+    ("get", "graph/edges/{edge}/", None),
+    ("get", "graph/edges/{edge}/provenance/", None),
+    ("get", "graph/paths/?from={node}&to={other}", None),
+    ("get", "graph/statistics/?project=acme/main", None),
+    ("get", "memory/conversations/", None),
+    ("post", "search/", {"project": "acme/main", "query": "launch"}),
+]
+ASK = ("post", "chat/", {"project": "acme/main", "question": "When is the launch?"})
+LISTS = {"projects/", "graph/nodes/", "graph/edges/", "memory/conversations/"}
+EVERYTHING = pytest.mark.parametrize(("method", "path", "body"), [*READ, ASK])
+
+
+@pytest.fixture
+def call(project, member):
+    world = make_world(project, member)
+    names = {
+        "node": world.first.pk, "edge": world.posted.pk, "other": world.channel.pk
+    }
+
+    def called(client, method, path, body):
+        return getattr(client, method)(f"/api/v1/{path.format(**names)}", body)
+
+    return called
+
+
+@EVERYTHING
+def test_a_member_is_answered(method, path, body, call, project, member):
+    for client in (token_client(member, project), session_client(member)):
+        assert call(client, method, path, body).status_code == 200
+
+
+@EVERYTHING
+def test_nobody_is_a_401(method, path, body, call, project, member):
+    for client in (
+        APIClient(), expired_client(member, project), revoked_client(member, project)
+    ):
+        answer = call(client, method, path, body)
+        assert answer.status_code == 401
+        assert answer["WWW-Authenticate"].startswith("Bearer")
+        assert answer["Content-Type"] == "application/problem+json"
+
+
+@EVERYTHING
+def test_a_stranger_gets_a_404_or_an_empty_list(
+    method, path, body, call, stranger, other_project
+):
+    for client in (token_client(stranger, other_project), session_client(stranger)):
+        answer = call(client, method, path, body)
+        if path in LISTS:
+            rows = answer.json()["results"]
+            assert all(row.get("project") == "strangers/main" for row in rows)
+        else:
+            assert answer.status_code == 404
+        assert b"launch" not in answer.content.lower().replace(b"/", b"")
+
+
+@EVERYTHING
+def test_a_token_of_another_tenant_opens_nothing(
+    method, path, body, call, member, other_project
+):
+    answer = call(token_client(member, other_project), method, path, body)
+    if path in LISTS:
+        assert answer.json()["results"] == []
+    else:
+        assert answer.status_code == 404
+
+
+@EVERYTHING
+def test_a_token_without_the_scope_is_a_403(method, path, body, call, project, member):
+    scopes = ("read", "write") if path == "chat/" else ("ask", "write")
+    answer = call(token_client(member, project, scopes), method, path, body)
+    assert (answer.status_code, answer.json()["code"]) == (403, "missing_scope")
+
+
+def test_no_address_was_forgotten_above():
+    """Fails when an address is added and nobody says here who may call it."""
+    tried = {path.partition("?")[0] for _, path, _ in [*READ, ASK]}
+    tried |= {"memory/conversations/{conversation}/", "schema/", "docs/", ""}
+    routes = {str(pattern.pattern) for pattern in api.urlpatterns}
+    named = {
+        route.replace("graph/nodes/<int:pk>", "graph/nodes/{node}")
+        .replace("graph/edges/<int:pk>", "graph/edges/{edge}")
+        .replace("<uuid:pk>", "{conversation}")
+        for route in routes
+    }
+    assert named == tried
