@@ -21,7 +21,7 @@ ANY_WORD = _REFERENCE.format(question="to_tsquery('english', %(words)s)")
 
 # Of equally near nodes any will do: ids settle it as in the arm.
 NEAREST = """
-    SELECT n.id FROM graph_nodes n
+    SELECT n.key FROM graph_nodes n
      WHERE n.project_id = %s AND n.node_type <> ALL(%s) AND n.trashed_at IS NULL
        AND n.embedding IS NOT NULL
      ORDER BY n.embedding <=> %s::vector, n.id LIMIT %s

@@ -9,7 +9,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 from django.db import connection, transaction
-from django.utils import timezone
 
 from benchmarks import reference_sql as sql
 from benchmarks.corpus import questions
@@ -19,13 +18,11 @@ from benchmarks.statements import Watch, plan_of
 from connections.models import Project
 from graph.embed import INDEX, embed_backlog, embed_texts, structure_types
 from retrieval import ranked
-from retrieval.frequencies import languages_of
-from retrieval.models import SearchableNode
-from retrieval.profiles import DEFAULT
-from retrieval.ranked import Ranking
+from retrieval.results import Result
 from retrieval.search import search
 
 SMALL, ASKED, TOP = 50, 80, 10
+EVERY = 200  # results: what two arms of a hundred can bring
 FASTER, EXACT = 8.0, 0.99
 
 
@@ -126,33 +123,28 @@ def _reference(
 def _quality(project: Project, asked: Sequence[str]) -> Quality:
     vector, keyword = [], []
     for question in asked:
-        (embedded,) = embed_texts([question])
-        found = _ranked(project, question, embedded)
-        near = _exact(project, embedded)
+        found = _found(project, question)
+        near = _exact(project, embed_texts([question])[0])
         vector.append(_kept(_best(found, "vector"), near))
         with patch.object(ranked, "ANY_WORD_BELOW", 10**9):
-            every = _ranked(project, question, embedded)
+            every = _found(project, question)
         keyword.append(_kept(_best(found, "keyword"), _best(every, "keyword")))
     return Quality(sum(vector) / len(asked), sum(keyword) / len(asked))
 
 
-def _ranked(project: Project, question: str, vector: str | None) -> Ranking:
-    nodes = SearchableNode.objects.of(project).current().as_of(timezone.now())
-    return nodes.exclude(node_type__in=structure_types()).ranked(
-        project, question, vector, DEFAULT, languages=languages_of(project),
-        limit=2 * DEFAULT.pool,
-    )
+def _found(project: Project, question: str) -> Sequence[Result]:
+    return search(project, question, user=None, limit=EVERY).results
 
 
-def _best(found: Ranking, arm: str) -> set[int]:
+def _best(found: Sequence[Result], arm: str) -> set[str]:
     return {
-        hit.node_id
-        for hit in found.best
+        hit.key
+        for hit in found
         if arm in hit.contributions and hit.contributions[arm].rank <= TOP
     }
 
 
-def _exact(project: Project, vector: str | None) -> set[int]:
+def _exact(project: Project, vector: str | None) -> set[str]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_indexscan = off")
         cursor.execute(
@@ -161,7 +153,7 @@ def _exact(project: Project, vector: str | None) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def _kept(found: set[int], true: set[int]) -> float:
+def _kept(found: set[str], true: set[str]) -> float:
     return len(found & true) / len(true) if true else 1.0
 
 

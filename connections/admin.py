@@ -25,6 +25,7 @@ from connections import admin_runs, admin_tokens  # noqa: F401 # register their 
 from connections.admin_scope import (
     FabricAdmin,
     ReadOnlyAdmin,
+    ReadOnlyInline,
     projects_of,
     staff,
 )
@@ -275,17 +276,10 @@ class MembershipAdmin(FabricAdmin):
                 self.delete_model(request, membership)
 
 
-class AudienceMemberInline(TabularInline):
+class AudienceMemberInline(ReadOnlyInline):
     model = AudienceMember
-    extra = 0
-    can_delete = False
+    fields = ("user", "member")
     per_page = 50
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Audience)

@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import TabularInline
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     RangeDateTimeFilter,
@@ -17,7 +16,7 @@ from unfold.contrib.filters.admin import (
 )
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyAdmin
+from connections.admin_scope import ReadOnlyAdmin, ReadOnlyInline
 from connections.models import Audit, Source, SyncError, SyncRun
 
 STATE_COLOURS = {
@@ -26,18 +25,6 @@ STATE_COLOURS = {
     SyncRun.State.FAILED.value: "danger",
 }
 COUNTS = ("seen", "created", "updated", "unchanged", "deleted", "failed")
-
-
-class ReadOnlyInline(TabularInline):
-    extra = 0
-    can_delete = False
-    per_page = 50
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class RunInline(ReadOnlyInline):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from connections.models import Audit
 
@@ -43,7 +44,8 @@ def _seal(tenant_id: int | None) -> int:
         with connection.cursor() as cursor:
             # The chain is written by one process at a time; no request waits for it.
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, tenant_id or 0])
-        chain = Audit.objects.filter(tenant_id=tenant_id)
+        of_tenant = Q(tenant_id=tenant_id) if tenant_id else Q(tenant_id__isnull=True)
+        chain = Audit.objects.filter(of_tenant)
         last = chain.exclude(position=None).order_by("-position").first()
         waiting = list(chain.filter(position=None).order_by("pk")[:BATCH])
         _chain(last, waiting)

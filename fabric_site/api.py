@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from csp.decorators import csp_update
 from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
@@ -40,5 +41,5 @@ urlpatterns = [
     path("chat/", ChatView.as_view(), name="api-chat"),
     path("schema/", schema, name="schema"),
     path("docs/", docs, name="api-docs"),
-    re_path("", unknown_address),
+    re_path("", csrf_exempt(unknown_address)),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -246,7 +247,7 @@ UNFOLD = {
 
 # --- Fabric's own --------------------------------------------------------------------
 
-FABRIC = {
+FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
     "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
     "EMBEDDING_BATCH": env.whole("FABRIC_EMBEDDING_BATCH", 256, least=1, most=2048),

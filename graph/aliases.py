@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from graph import identity_sql, ingest_sql
 from graph.copying import copy_rows, execute, fetch, new_ids
@@ -87,18 +88,25 @@ def repoint(
     `node_of` gives the node for a drafted key, `key_of` that node's own key. With
     `move_nodes` the evidence of nodes moves too, and a node left without any goes.
     """
-    wanted = list(set(keys))
-    params = {
+    moving = frozenset(keys)
+    wanted = list(moving)
+    params: dict[str, Any] = {
         "keys": wanted, "tenant": scope.key[0], "project": scope.key[1], "nodes": [],
     }
     left: set[int] = set()
     if move_nodes:
         left = _move_nodes(scope, params, node_of, key_of)
         params["nodes"] = list(_nodes_of(scope, wanted))
+
+    def via(drafted: str, before: str) -> str:
+        if drafted not in moving:
+            return before
+        return drafted if key_of(drafted) != drafted else ""
+
     claims, emptied = [], set()
     for row in fetch(identity_sql.EDGE_EVIDENCE_DRAFTED_AS, params):
-        source = node_of(row[12]) if row[12] in params["keys"] else row[3]
-        target = node_of(row[13]) if row[13] in params["keys"] else row[5]
+        source = node_of(row[12]) if row[12] in moving else row[3]
+        target = node_of(row[13]) if row[13] in moving else row[5]
         if (source, target) == (row[3], row[5]):
             continue
         emptied.add(row[2])
@@ -109,8 +117,8 @@ def repoint(
                 relation=row[4], target_id=target, scope_id=row[6], weight=row[7],
                 occurred_at=row[8], position=row[9], valid_from=row[10],
                 audience_id=row[11],
-                via_source=row[12] if key_of(row[12]) != row[12] else "",
-                via_target=row[13] if key_of(row[13]) != row[13] else "",
+                via_source=via(row[12], row[14]),
+                via_target=via(row[13], row[15]),
             )
         )
     write_edges(scope, claims, places)
@@ -131,7 +139,7 @@ def _nodes_of(scope: GraphScope, keys: list[str]) -> set[int]:
 
 def _move_nodes(
     scope: GraphScope,
-    params: dict,
+    params: dict[str, Any],
     node_of: Callable[[str], int],
     key_of: Callable[[str], str],
 ) -> set[int]:

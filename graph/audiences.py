@@ -58,11 +58,11 @@ class Audiences:
             return next(iter(parts))
         listed = "+".join(map(str, sorted(parts)))
         key = f"{how}:{hashlib.sha256(listed.encode()).hexdigest()}"
-        audience = self._find("members", key, "", combines=how)
-        if not self._parts.get(audience.pk):
-            audience.parts.set(parts)
-            self._parts[audience.pk] = parts
-        return audience.pk
+        combined = self._find("members", key, "", combines=how)
+        if not self._parts.get(combined.pk):
+            combined.parts.set(parts)
+            self._parts[combined.pk] = parts
+        return combined.pk
 
     def _parts_of(self, audience: int, how: str) -> frozenset[int]:
         if audience not in self._parts:

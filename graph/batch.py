@@ -160,7 +160,9 @@ def _write(context: RunContext, work: Sorted) -> None:
     nodes = NodeWriter(context, lookup)
     nodes.write(drafted)
     EdgeWriter(context, lookup, places).write(drafted, changed)
-    nodes.end_unsaid()
+    unsaid = nodes.end_unsaid()
+    if changed:
+        nodes.settle_audiences(drafted, unsaid)
     if moved:
         node_ids = lookup.ids_of({lookup.key_of(key) for key in moved})
         repoint(

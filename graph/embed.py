@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 from django.conf import settings
 from django.db import connection, connections, transaction
@@ -22,6 +23,7 @@ CREATE_INDEX = (
     " USING hnsw (embedding vector_cosine_ops)"
 )
 BATCH = 256
+MODEL_SECONDS = 10
 
 
 @cache
@@ -49,6 +51,26 @@ def as_text(vectors: Vectors) -> list[str | None]:
         "[" + ",".join(f"{x:.6g}" for x in vector) + "]" if vector.any() else None
         for vector in vectors
     ]
+
+
+def embed_question(question: str) -> tuple[str | None, int]:
+    """Return the question's vector, and the id of the model that made it.
+
+    The model is looked up every few seconds only; vectors of another are never
+    compared with it, because the search asks for this model's.
+    """
+    embedder, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
+    return as_text(embedder.embed([question]))[0], model.pk
+
+
+@lru_cache(maxsize=1)
+def _recent_embedder(_: int) -> tuple[Embedder, EmbeddingModel]:
+    return active_embedder()
+
+
+def forget_model() -> None:
+    """Look the active model up again at the next question."""
+    _recent_embedder.cache_clear()
 
 
 def embed_texts(texts: Sequence[str]) -> list[str | None]:

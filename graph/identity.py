@@ -108,8 +108,8 @@ def _refresh_names(scope: GraphScope) -> None:
 
 def _held(scope: GraphScope) -> list[Held]:
     return [
-        Held(*row[:4], tuple(row[4]), row[5], json.loads(row[6]), *row[7:])
-        for row in fetch(identity_sql.IDENTITIES, scope.key)
+        Held(node, key, side, address, tuple(names), person, json.loads(why), *rest)
+        for node, key, side, address, names, person, why, *rest in fetch(identity_sql.IDENTITIES, scope.key)
     ]
 
 
@@ -282,22 +282,33 @@ def _draw_derived(
     execute(identity_sql.DELETE_UNPROVEN_DERIVED_EDGES, scope.key)
     mail = [(ids[w.key], m) for w in wanted for m in w.members if m.side == "mail"]
     domains = _domains(scope, [m for _, m in mail])
-    aims: dict[tuple[int, str, int], Held] = {}
+    aims: dict[tuple[int, str, int], list[Held]] = defaultdict(list)
     for person, member in mail:
-        aims[person, "has_email", member.node_id] = member
+        aims[person, "has_email", member.node_id].append(member)
         if domain := domains.get(_domain(member.address)):
-            aims.setdefault((person, "from_domain", domain), member)
+            aims[person, "from_domain", domain].append(member)
+    audience = {
+        aim: scope.audiences.any_of({m.audience_id for m in members})
+        for aim, members in aims.items()
+    }
     existing = {row[1:4]: row for row in fetch(identity_sql.DERIVED_EDGES, scope.key)}
     wrong = [row[0] for identity, row in existing.items() if identity not in aims]
     execute("DELETE FROM graph_edges WHERE id = ANY(%s)", [wrong])
-    new = {aim: member for aim, member in aims.items() if aim not in existing}
+    for aim, row in existing.items():
+        if aim in aims and row[4] != audience[aim]:
+            execute(
+                "UPDATE graph_edges SET audience_id = %s WHERE id = %s",
+                [audience[aim], row[0]],
+            )
+    new = {aim: members[0] for aim, members in aims.items() if aim not in existing}
     first = dict(
         fetch(identity_sql.FIRST_RECORDS, [*scope.key, [m.node_id for m in new.values()]])
     )
     claims = [
         EdgeClaim(
             record_id=first[member.node_id], source_id=person, relation=relation,
-            target_id=target, audience_id=member.audience_id, kind="derived",
+            target_id=target, audience_id=audience[person, relation, target],
+            kind="derived",
         )
         for (person, relation, target), member in new.items()
         if member.node_id in first

@@ -142,7 +142,8 @@ EDGE_EVIDENCE_DRAFTED_AS = """
     SELECT v.id, v.record_id, e.id, e.source_id, e.relation, e.target_id, e.scope_id,
            v.weight, e.occurred_at, e.position, e.valid_from, r.audience_id,
            coalesce(nullif(v.via_source, ''), s.key),
-           coalesce(nullif(v.via_target, ''), t.key)
+           coalesce(nullif(v.via_target, ''), t.key),
+           v.via_source, v.via_target
       FROM drafted JOIN graph_evidence v ON v.id = drafted.id
       JOIN graph_edges e ON e.id = v.edge_id
       JOIN graph_nodes s ON s.id = e.source_id

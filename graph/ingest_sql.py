@@ -50,8 +50,13 @@ DESCRIBE = """
        SET node_type = a.node_type, title = a.title, content = a.content,
            context = a.context, language = a.language, tags = a.tags,
            metadata = a.metadata, occurred_at = a.occurred_at,
-           precedence = a.precedence, record_id = best.record_id, updated_at = now()
-      FROM (SELECT DISTINCT ON (v.node_id) v.node_id, v.record_id, v.assertion
+           precedence = a.precedence, record_id = best.record_id,
+           source_kind = best.source_kind, last_evidence_at = best.latest,
+           updated_at = now()
+      FROM (SELECT DISTINCT ON (v.node_id) v.node_id, v.record_id, v.assertion,
+                   s.kind AS source_kind,
+                   max(coalesce((v.assertion->>'occurred_at')::timestamptz,
+                                r.occurred_at)) OVER (PARTITION BY v.node_id) AS latest
               FROM graph_evidence v
               JOIN graph_records r ON r.id = v.record_id
               JOIN connections_source s ON s.id = r.source_id
@@ -64,10 +69,12 @@ DESCRIBE = """
            tags text[], metadata jsonb, occurred_at timestamptz, precedence float8)
      WHERE n.id = best.node_id
        AND (n.node_type, n.title, n.content, n.context, n.language, n.tags, n.metadata,
-            n.occurred_at, n.precedence, n.record_id)
+            n.occurred_at, n.precedence, n.record_id, n.source_kind,
+            n.last_evidence_at)
            IS DISTINCT FROM
            (a.node_type, a.title, a.content, a.context, a.language, a.tags, a.metadata,
-            a.occurred_at, a.precedence, best.record_id)
+            a.occurred_at, a.precedence, best.record_id, best.source_kind,
+            best.latest)
 """
 NODES_WITHOUT_EVIDENCE = """
     SELECT x.id FROM unnest(%s::bigint[]) AS x (id)
@@ -75,20 +82,38 @@ NODES_WITHOUT_EVIDENCE = """
                         WHERE v.tenant_id = %s AND v.project_id = %s
                           AND v.node_id = x.id AND v.kind <> 'derived')
 """
+REVIVE_NODES = """
+    UPDATE graph_nodes n SET valid_to = NULL, gone_at = NULL, updated_at = now()
+     WHERE n.id = ANY(%s) AND n.origin = 'source'
+       AND (n.valid_to IS NOT NULL OR n.gone_at IS NOT NULL)
+"""
 END_NODES = """
     UPDATE graph_nodes n SET valid_to = now(), updated_at = now()
      WHERE n.id = ANY(%s) AND n.valid_to IS NULL
 """
-AUDIENCES_OF_NODE_EVIDENCE = """
-    SELECT v.node_id, array_agg(DISTINCT r.audience_id)
-      FROM graph_evidence v JOIN graph_records r ON r.id = v.record_id
-     WHERE v.tenant_id = %s AND v.project_id = %s AND v.node_id = ANY(%s)
-       AND v.kind = 'said'
-     GROUP BY v.node_id
+AUDIENCES_OF_NODES = """
+    SELECT n.id, n.audience_id, array_agg(DISTINCT r.audience_id)
+      FROM graph_nodes n
+      JOIN graph_evidence v ON v.tenant_id = n.tenant_id
+       AND v.project_id = n.project_id AND v.node_id = n.id AND v.kind = 'said'
+      JOIN graph_records r ON r.id = v.record_id
+     WHERE n.id = ANY(%s)
+     GROUP BY n.id
+"""
+AUDIENCES_OF_EDGES = """
+    SELECT e.id, e.audience_id, array_agg(DISTINCT r.audience_id)
+      FROM graph_edges e
+      JOIN graph_evidence v ON v.tenant_id = e.tenant_id
+       AND v.project_id = e.project_id AND v.edge_id = e.id
+      JOIN graph_records r ON r.id = v.record_id
+     WHERE e.id IN (SELECT o.edge_id FROM graph_evidence o
+                     WHERE o.tenant_id = %s AND o.project_id = %s
+                       AND o.record_id = ANY(%s))
+     GROUP BY e.id
 """
 SAID_BY_RECORDS = """
     SELECT v.id, v.record_id, v.node_id, v.edge_id, v.via_source, v.via_target,
-           v.quote, v.weight, v.assertion IS NOT NULL,
+           v.quote, v.weight, v.assertion IS NOT NULL, v.start, v."end",
            e.source_id, e.relation, e.target_id, e.position, e.valid_from
       FROM graph_evidence v LEFT JOIN graph_edges e ON e.id = v.edge_id
      WHERE v.tenant_id = %s AND v.project_id = %s AND v.record_id = ANY(%s)

@@ -35,6 +35,7 @@ class Said:
     quote: str
     weight: float
     is_assertion: bool
+    span: tuple[int | None, int | None]
     position: Decimal | None
     identity: tuple[Any, ...]
 
@@ -67,14 +68,16 @@ class Lookup:
     def load_said(self, changed: Sequence[int]) -> None:
         for row in fetch(ingest_sql.SAID_BY_RECORDS, [*self.scope.key, list(changed)]):
             (evidence, record, node, edge, via_source, via_target, quote, weight,
-             asserted, source, relation, target, position, valid_from) = row
+             asserted, start, end, source, relation, target, position,
+             valid_from) = row
             identity: tuple[Any, ...] = (record, node, via_target)
             if edge is not None:
                 identity = (
                     record, source, relation, target, valid_from, via_source, via_target,
                 )
             self.said[identity] = Said(
-                evidence, node, edge, quote, weight, asserted, position, identity
+                evidence, node, edge, quote, weight, asserted, (start, end), position,
+                identity,
             )
 
     def keep_part_keys(self, d: Drafted) -> Drafted:

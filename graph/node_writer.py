@@ -202,9 +202,12 @@ class NodeWriter:
                     self.shared.add(node)
                 if draft.identity and not (known and known.quote == quote):
                     stale.append(node)
-                if known and not known.is_assertion and known.quote == quote:
+                span = _span(d.record.body, draft.content)
+                if known and not known.is_assertion and (known.quote, known.span) == (
+                    quote, span,
+                ):
                     continue
-                rows.append((node, d, draft, via, quote, known))
+                rows.append((node, d, draft, via, quote, known, span))
         replaced = [row[5].id for row in rows if row[5]]
         execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [replaced])
         ids = new_ids("graph_evidence", len(rows))
@@ -214,12 +217,16 @@ class NodeWriter:
             (
                 (
                     i, *self.scope.key, d.record_id, node, "said", "",
-                    *_span(d.record.body, draft.content), quote, 1.0, "", via,
+                    *span, quote, 1.0, "", via,
                     self._assertion(d, draft) if node in self.shared else None,
                 )
-                for i, (node, d, draft, via, quote, _) in zip(ids, rows, strict=True)
+                for i, (node, d, draft, via, quote, _, span) in zip(
+                    ids, rows, strict=True
+                )
             ),
         )
+        if met := [row[0] for row in rows if row[0] not in self.lookup.fresh]:
+            execute(ingest_sql.REVIVE_NODES, [met])
         if self.shared:
             execute(ingest_sql.DESCRIBE, [*self.scope.key, list(self.shared)])
         if stale:
@@ -241,12 +248,11 @@ class NodeWriter:
             }
         )
 
-    def end_unsaid(self) -> None:
-        """End the nodes that changed records no longer speak of, and see who may see
-        what they still do."""
+    def end_unsaid(self) -> set[int]:
+        """End the nodes that changed records no longer speak of; return those."""
         unsaid = [s for s in self.lookup.said.values() if s.node_id is not None]
         if not unsaid:
-            return
+            return set()
         nodes = list({s.node_id for s in unsaid})
         execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [[s.id for s in unsaid]])
         bare = [
@@ -254,6 +260,24 @@ class NodeWriter:
         ]
         execute(ingest_sql.END_NODES, [bare])
         execute(ingest_sql.DESCRIBE, [*self.scope.key, nodes])
+        return {s.node_id for s in unsaid if s.node_id is not None}
+
+    def settle_audiences(self, drafted: Sequence[Drafted], unsaid: set[int]) -> None:
+        """Show what changed records speak of to those who may see one that does."""
+        nodes = unsaid | {
+            self.lookup.known[self.lookup.key_of(draft.key)].id
+            for d in drafted if not d.new for draft in d.nodes
+        }
+        changed = [d.record_id for d in drafted if not d.new]
+        for table, rows in (
+            ("graph_nodes", fetch(ingest_sql.AUDIENCES_OF_NODES, [list(nodes)])),
+            ("graph_edges", fetch(ingest_sql.AUDIENCES_OF_EDGES, [*self.scope.key, changed])),
+        ):
+            for row, audience, found in rows:
+                if (shared := self.scope.audiences.any_of(found)) != audience:
+                    execute(
+                        f"UPDATE {table} SET audience_id = %s WHERE id = %s", [shared, row]
+                    )
 
 
 def _span(body: str, content: str) -> tuple[int | None, int | None]:

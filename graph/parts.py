@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from connections.records import EdgeDraft, NodeDraft, Record, clean_key
 
@@ -112,7 +113,7 @@ def _clean_edge(edge: EdgeDraft) -> EdgeDraft:
     )
 
 
-def _clean_json(value):
+def _clean_json(value: Any) -> Any:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, dict):

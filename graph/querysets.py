@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import EmptyResultSet
@@ -30,12 +30,12 @@ class ScopedQuerySet(models.QuerySet[M]):
 
     audiences: list[int] | None = None
 
-    def _clone(self):
+    def _clone(self) -> Self:
         clone = super()._clone()  # type: ignore[misc] # not in the stubs
         clone.audiences = self.audiences
         return clone
 
-    def visible_to(self, user: User | AnonymousUser):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Keep what `user` may see: in a project of theirs, in an audience of theirs.
 
         The audiences are looked up once, when this is called.
@@ -45,16 +45,16 @@ class ScopedQuerySet(models.QuerySet[M]):
         visible.audiences = audiences
         return visible
 
-    def of(self, project: Project):
+    def of(self, project: Project) -> Self:
         return self.filter(tenant_id=project.tenant_id, project_id=project.pk)
 
 
 class NodeQuerySet(ScopedQuerySet["Node"]):
-    def current(self):
+    def current(self) -> Self:
         """Keep what reads may show: not pruned."""
         return self.filter(trashed_at=None)
 
-    def as_of(self, moment: datetime):
+    def as_of(self, moment: datetime) -> Self:
         """Keep the nodes that were valid at `moment`."""
         return self.filter(
             Q(valid_from=None) | Q(valid_from__lte=moment),
@@ -70,7 +70,7 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
         fan_out: int | None = 50,
         relations: Iterable[str] | None = None,
         as_of: datetime | None = None,
-    ):
+    ) -> Self:
         """Keep the nodes within `depth` live edges of `seeds`, through this queryset.
 
         Each step takes a node's best `fan_out` edges in each direction (by weight,
@@ -94,7 +94,7 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
 
 
 class EdgeQuerySet(ScopedQuerySet["Edge"]):
-    def visible_to(self, user: User | AnonymousUser):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Keep the edges `user` may see, both ends of which they may see."""
         visible = super().visible_to(user)
         audiences = visible.audiences
@@ -105,7 +105,7 @@ class EdgeQuerySet(ScopedQuerySet["Edge"]):
             target__trashed_at=None,
         )
 
-    def live(self, moment: datetime | None = None):
+    def live(self, moment: datetime | None = None) -> Self:
         """Keep the edges valid at `moment`, now by default."""
         moment = moment or timezone.now()
         return self.filter(

@@ -5,24 +5,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import TabularInline
 
-from connections.admin_scope import ReadOnlyAdmin, staff
+from connections.admin_scope import ReadOnlyAdmin, ReadOnlyInline, staff
 from memory.models import Conversation, Turn
 
 
-class TurnInline(TabularInline):
+class TurnInline(ReadOnlyInline):
     model = Turn
-    extra = 0
-    can_delete = False
-    per_page = 20
     fields = ("question", "answer", "grounded", "model", "effort", "created_at")
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 @admin.register(Conversation)

@@ -145,7 +145,7 @@ def _card(cited: Cited, contents: Mapping[int, str], marked: Mapping[int, str]) 
 
 
 def passage_pieces(quote: str, content: str) -> tuple[Piece, ...]:
-    """Return the quote, marked, within what stands around it; nothing if all is quote."""
+    """Return the quote, marked, in its surroundings; nothing where all is quote."""
     start = content.find(quote) if quote else -1
     if start < 0 or len(content.strip()) == len(quote.strip()):
         return ()

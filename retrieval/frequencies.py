@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -53,7 +54,7 @@ def words_of(project: Project, texts: Sequence[str]) -> list[set[str]]:
         return [set(row[0] or ()) for row in cursor.fetchall()]
 
 
-def _scope(project: Project) -> dict[str, object]:
+def _scope(project: Project) -> dict[str, Any]:
     return {"project": project.pk, "languages": languages_of(project)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -51,7 +53,7 @@ class LexemeCount(models.Model):
 class SearchableNode(Node):
     """Nodes as search sees them; its manager ranks them."""
 
-    objects = RankedQuerySet.as_manager()
+    objects: ClassVar = RankedQuerySet.as_manager()
 
     class Meta:
         proxy = True

@@ -46,12 +46,15 @@ class RankedQuerySet(NodeQuerySet):
         project: Project,
         question: str,
         vector: str | None,
+        model_id: int,
         profile: Profile,
         *,
-        languages: list[str],
         limit: int,
     ) -> Ranking:
-        """Rank this queryset's nodes by reciprocal rank fusion, best first."""
+        """Rank this queryset's nodes by reciprocal rank fusion, best first.
+
+        Only vectors of the model `model_id`, which made `vector`, are compared.
+        """
         try:
             allowed, params = self.order_by().values("pk").query.sql_with_params()
         except EmptyResultSet:
@@ -64,7 +67,7 @@ class RankedQuerySet(NodeQuerySet):
             "project": project.pk,
             "question": question,
             "vector": vector,
-            "languages": languages,
+            "model": model_id,
             "language": project.language,
             "operators": operators,
             "exact_below": EXACT_BELOW,

@@ -11,10 +11,9 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from connections.models import Project, User
-from graph.embed import embed_texts, structure_types
+from graph.embed import embed_question, structure_types
 from graph.models import Edge, Node
 from graph.staleness import age_of
-from retrieval.frequencies import languages_of
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
 from retrieval.ranked import Ranked, Ranking, RankedQuerySet
@@ -109,14 +108,8 @@ def _of_people(project: Project, people: Sequence[str]) -> Exists:
 def _rank(
     nodes: RankedQuerySet, project: Project, question: str, recipe: Profile, limit: int
 ) -> Ranking:
-    return nodes.ranked(
-        project,
-        question,
-        embed_texts([question])[0],
-        recipe,
-        languages=languages_of(project),
-        limit=limit,
-    )
+    vector, model_id = embed_question(question)
+    return nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
 
 
 def _recent(nodes: RankedQuerySet, limit: int) -> Ranking:

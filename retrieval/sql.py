@@ -17,6 +17,12 @@ FUSED = """
         SELECT greatest(max(c.nodes), 1)::float8 FROM retrieval_lexeme_counts c
          WHERE c.project_id = %(project)s
     ),
+    language (name) AS (
+        SELECT unnest(c.languages) FROM retrieval_lexeme_counts c
+         WHERE c.project_id = %(project)s
+        UNION
+        SELECT %(language)s
+    ),
     word (lexeme, query, df, idf) AS MATERIALIZED (
         SELECT said.lexeme,
                ('''' || replace(replace(said.lexeme, '\\', '\\\\'), '''', '''''')
@@ -25,7 +31,7 @@ FUSED = """
                ln(1 + (total.nodes - coalesce(l.nodes, 1) + 0.5)
                       / (coalesce(l.nodes, 1) + 0.5))
           FROM (SELECT DISTINCT v.lexeme
-                  FROM unnest(%(languages)s::text[]) AS language (name),
+                  FROM language CROSS JOIN LATERAL
                        unnest(to_tsvector(language.name::regconfig, %(question)s)) v
                ) said
           LEFT JOIN retrieval_lexemes l
@@ -52,7 +58,8 @@ FUSED = """
            AND (SELECT sum(w.df) FROM word w) > %(any_word_below)s
     ),
     candidates (query) AS MATERIALIZED (
-        SELECT CASE WHEN %(operators)s THEN websearch_to_tsquery(%(language)s::regconfig, %(question)s)
+        SELECT CASE WHEN %(operators)s
+               THEN websearch_to_tsquery(%(language)s::regconfig, %(question)s)
                ELSE string_agg('(' || c.query::text || ')', ' | ')::tsquery END
           FROM (SELECT rare.query FROM rare UNION ALL SELECT pair.query FROM pair) c
     ),
@@ -72,14 +79,14 @@ FUSED = """
         (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
            FROM graph_nodes n
           WHERE n.id IN (SELECT allowed.id FROM allowed)
-            AND NOT (SELECT few.yes FROM few) AND %(vector)s IS NOT NULL
+            AND n.embedding_model_id = %(model)s AND NOT (SELECT few.yes FROM few)
           ORDER BY distance LIMIT %(pool)s)
         UNION ALL
         (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
            FROM graph_nodes n
           WHERE n.id IN (SELECT allowed.id FROM allowed OFFSET 0)
-            AND n.embedding IS NOT NULL
-            AND (SELECT few.yes FROM few) AND %(vector)s IS NOT NULL
+            AND n.embedding_model_id = %(model)s AND n.embedding IS NOT NULL
+            AND (SELECT few.yes FROM few)
           ORDER BY distance LIMIT %(pool)s)
     ),
     vector (id, rank, score) AS (

@@ -54,8 +54,10 @@ def _active_model(request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(
         "transactional_db" if marker and marker.kwargs.get("transaction") else "db"
     )
+    from graph.embed import forget_model
     from graph.models import EmbeddingModel
 
+    forget_model()
     EmbeddingModel.objects.get_or_create(
         name="static-embedder", defaults={"dimensions": 256, "is_active": True}
     )

@@ -88,7 +88,7 @@ def record_audit(
     text = salt + json.dumps(detail, sort_keys=True, default=str)
     with transaction.atomic():
         row = Audit.objects.create(
-            tenant_id=project.tenant_id if project else tenant and tenant.pk,
+            tenant_id=project.tenant_id if project else getattr(tenant, "pk", None),
             project=project,
             actor=actor,
             token_id=token_id,

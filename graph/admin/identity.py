@@ -9,15 +9,20 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from connections.admin_scope import ReadOnlyAdmin, ask_first, projects_of, staff
+from connections.admin_scope import (
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ask_first,
+    projects_of,
+    staff,
+)
 from connections.models import Membership, Role
 from graph.admin.scope import (
     ProjectFilter,
-    ReadOnlyInline,
     VisibleAdmin,
     by_title_or_key,
     link,
@@ -48,9 +53,7 @@ def may_decide(request: HttpRequest, project_id: int) -> bool:
 class IdentityInline(ReadOnlyInline):
     model = Identity
     fk_name = "person"
-    tab = False
     fields = ("named", "known_as", "why", "split")
-    readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Identity]:
         nodes = Node.objects.visible_to(staff(request))
@@ -78,8 +81,8 @@ class IdentityInline(ReadOnlyInline):
 def reasons(identity: Identity) -> SafeString:
     """Return why an identity is its person, a line for each link."""
     lines = ((each["with"], each["because"]) for each in identity.reasons)
-    joined = format_html_join(format_html("<br>"), "with {}: {}", lines)
-    return joined or format_html("{}", "it stands alone")
+    joined = format_html_join(SafeString("<br>"), "with {}: {}", lines)
+    return joined or SafeString("it stands alone")
 
 
 @admin.register(Person)

@@ -13,11 +13,10 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
-from connections.admin_scope import staff
+from connections.admin_scope import ReadOnlyInline, staff
 from graph.admin.scope import (
     GoneFilter,
     ProjectFilter,
-    ReadOnlyInline,
     SourceKindFilter,
     TypeFilter,
     VisibleAdmin,
@@ -34,8 +33,8 @@ class EvidenceInline(ReadOnlyInline):
     """Why the row above exists, as far as the reader may see it."""
 
     model = Evidence
+    tab = True
     fields = ("said_by", "source", "kind", "part", "quote", "first_fetched")
-    readonly_fields = ("said_by", "source", "first_fetched")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Evidence]:
         readable = Record.objects.visible_to(staff(request))

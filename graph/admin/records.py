@@ -9,11 +9,10 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
-from connections.admin_scope import staff
+from connections.admin_scope import ReadOnlyInline, staff
 from graph.admin.scope import (
     GoneFilter,
     ProjectFilter,
-    ReadOnlyInline,
     VisibleAdmin,
     link_to,
     project_path,
@@ -26,7 +25,6 @@ class AssertedInline(ReadOnlyInline):
 
     model = Evidence
     fields = ("of", "kind", "part", "quote", "weight")
-    readonly_fields = ("of",)
     verbose_name_plural = "what it is evidence of"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Evidence]:

@@ -12,7 +12,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import TabularInline
 from unfold.contrib.filters.admin import DropdownFilter
 
 from connections.admin_scope import ReadOnlyAdmin, projects_of, staff
@@ -31,25 +30,6 @@ class VisibleAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         return rows.visible_to(staff(request))  # type: ignore[attr-defined]
-
-
-class ReadOnlyInline(TabularInline):
-    """Rows below another; never more than a page of them."""
-
-    extra = 0
-    can_delete = False
-    per_page = 20
-    tab = True
-    hide_title = True
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
 
 
 class ProjectFilter(DropdownFilter):

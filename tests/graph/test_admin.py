@@ -1,4 +1,4 @@
-"""The admin of the graph: only what its reader may see, and people's word on persons."""
+"""The admin of the graph: what its reader may see, and people's word on persons."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from connections.registry import UnknownName
 from connections.sources.base import SourceError, connectors
 from graph.batch import Counts
 from graph.embed import backlog, embed_backlog
-from graph.ingest import ingest
+from graph.ingest import Progress, ingest
 from graph.models import Edge, Node
 from graph.sources import connect_source
 
@@ -57,7 +57,7 @@ class Command(ProjectCommand):
                 "`--audience project` opens it to the project."
             )
 
-    def _progress(self, options: dict[str, Any]):
+    def _progress(self, options: dict[str, Any]) -> Progress | None:
         if options["no_progress"]:
             return None
 

@@ -5,12 +5,12 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import OperationalError
 from django.http import Http404
 from psycopg.errors import QueryCanceled
-from rest_framework.test import APIRequestFactory
+from rest_framework.test import APIClient, APIRequestFactory
 from rest_framework.throttling import UserRateThrottle
 
 from connections.api.problems import handle
 from connections.registry import UnknownName
-from tests.connections.api.callers import session_client, token_client
+from tests.connections.api.callers import token_client
 
 MEMBERS = {"type", "title", "status", "detail", "code"}
 
@@ -60,7 +60,9 @@ def problem_of(answer, status, code):
 
 @pytest.mark.parametrize("path", ["", "nope", "nope/", "graph/nodes/abc/", "chat/x/"])
 def test_an_unknown_address_is_a_problem(path, project, member):
-    problem_of(session_client(member).get(f"/api/v1/{path}"), 404, "not_found")
+    client = APIClient(enforce_csrf_checks=True)
+    for method in (client.get, client.post, client.delete):
+        problem_of(method(f"/api/v1/{path}"), 404, "not_found")
 
 
 @pytest.mark.parametrize(

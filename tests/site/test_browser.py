@@ -1,0 +1,278 @@
+"""The pages in a browser: asking, reading, keyboard, phone, errors.
+
+With FABRIC_SCREENSHOTS=1 it also makes docs/chat.png and docs/admin.png.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from connections.models import Project, Role, User
+from tests.factories import (
+    draft_account,
+    draft_channel,
+    draft_message,
+    make_project,
+    make_user,
+    take_in,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CHROMIUM = Path("/usr/bin/chromium")
+PASSWORD = "a long password"
+PHONE = {"width": 390, "height": 844}
+SAID = (
+    ("U1", "The north cold store gets its new compressor on Thursday 12 March."),
+    ("U2", "Who has the key of the north cold store?"),
+    ("U1", "Hollis Marr has the key of the north cold store, ask him before noon."),
+    ("U2", "The yellow forklift is out of service until its brakes are replaced."),
+    ("U1", "We decided to keep the old price list for Penhallow until September."),
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sync_calls() -> Iterator[None]:
+    """Playwright's loop runs in this thread; Django's own calls are still safe."""
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    yield
+    if before is None:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.fail("Chromium is missing; `make test` installs it.")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def asker(transactional_db: None) -> User:
+    user = make_user("robin@acme.test", name="Robin", is_staff=True, is_superuser=True)
+    project = make_project("acme/main")
+    project.memberships.create(user=user, role=Role.ADMIN)
+    take_in(
+        project,
+        draft_channel(),
+        draft_account("U1", "Ann Lee", "ann@acme.test"),
+        draft_account("U2", "Ben Low"),
+        *(
+            draft_message(f"17730000{n:02}.000001", text, user=user_id)
+            for n, (user_id, text) in enumerate(SAID)
+        ),
+    )
+    return user
+
+
+class Complaints(list[str]):
+    """What the browser complained about: errors, refused scripts and styles."""
+
+    def note(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.append(message.text)
+
+
+@pytest.fixture
+def page(browser: Browser, live_server, asker: User) -> Iterator[Page]:
+    """A page of the signed-in asker; it ends without a complaint of the browser."""
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 1280, "height": 860}
+    )
+    opened = context.new_page()
+    complaints = Complaints()
+    opened.on("console", complaints.note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.expected = []  # type: ignore[attr-defined] # what a test provokes
+    sign_in(opened)
+    yield opened
+    context.close()
+    provoked = opened.expected  # type: ignore[attr-defined]
+    assert [c for c in complaints if not any(p in c for p in provoked)] == []
+
+
+def sign_in(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("E-mail").fill("robin@acme.test")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(
+        page.get_by_role("heading", name="What would you like to know?")
+    ).to_be_visible()
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_label("Your question").fill(question)
+    page.get_by_role("button", name="Ask").click()
+
+
+def sideways(page: Page) -> int:
+    """Return by how many pixels the page is wider than its window."""
+    return page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+
+
+def test_a_sample_question_is_answered_with_sources_that_open(page: Page) -> None:
+    page.locator(".samples button").first.click()
+    card = page.locator(".card").first
+    expect(card).to_be_visible()
+    expect(page.locator(".effort")).to_contain_text("[Λ+")
+    page.locator("a.cite").first.click()
+    expect(card).to_be_focused()
+    conversation = page.url
+    assert "/conversations/" in conversation
+    card.get_by_role("link", name="Open in Fabric").click()
+    expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
+    page.goto(conversation)
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_a_second_question_stays_in_the_conversation(page: Page) -> None:
+    ask(page, "Who has the key of the north cold store?")
+    expect(page.locator("article.turn[id]")).to_have_count(1)
+    first = page.url
+    ask(page, "What is wrong with the yellow forklift?")
+    expect(page.locator("article.turn[id]")).to_have_count(2)
+    assert page.url.split("#")[0] == first.split("#")[0]
+    expect(page.locator(".history li")).to_have_count(1)
+    page.reload()
+    expect(page.locator("article.turn[id]")).to_have_count(2)
+
+
+def test_it_works_by_keyboard_alone(page: Page) -> None:
+    page.locator("#main").focus()
+    page.keyboard.press("/")
+    box = page.get_by_label("Your question")
+    expect(box).to_be_focused()
+    page.keyboard.type("Who has the key")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("of the north cold store?")
+    assert box.input_value() == "Who has the key\nof the north cold store?"
+    page.keyboard.press("Enter")
+    expect(page.locator(".card").first).to_be_visible()
+    expect(box).to_be_focused()
+    expect(box).to_have_value("")
+    expect(page.locator("#announcer")).to_contain_text("sources")
+    page.keyboard.press("Escape")
+    expect(box).not_to_be_focused()
+
+
+def test_the_first_tab_leads_past_the_sidebar(page: Page) -> None:
+    page.reload()
+    page.locator("body").evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+
+
+def test_waiting_shows_at_once_and_escape_stops_it(page: Page) -> None:
+    page.route("**/ask/", lambda route: None)
+    ask(page, "Who has the key?")
+    expect(page.locator(".pending")).to_be_visible(timeout=100)
+    page.keyboard.press("Escape")
+    expect(page.locator(".pending")).to_have_count(0)
+    expect(page.locator(".failed")).to_have_count(0)
+    expect(page.get_by_label("Your question")).to_have_value("Who has the key?")
+
+
+def test_an_error_of_the_server_is_said_and_can_be_tried_again(page: Page) -> None:
+    page.expected += ["500", "Response Status Error Code"]  # type: ignore[attr-defined]
+    page.route("**/ask/", lambda route: route.fulfill(status=500, body="boom"))
+    ask(page, "Who has the key of the north cold store?")
+    trouble = page.get_by_role("alert")
+    expect(trouble).to_contain_text("error 500")
+    page.unroute("**/ask/")
+    trouble.get_by_role("button", name="Try again").click()
+    expect(page.locator(".card").first).to_be_visible()
+    expect(trouble).to_have_count(0)
+
+
+def test_a_network_that_is_gone_is_said(page: Page) -> None:
+    page.expected += ["Failed to load", "htmx:", "ERR_"]  # type: ignore[attr-defined]
+    page.route("**/ask/", lambda route: route.abort())
+    ask(page, "Who has the key?")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    expect(page.get_by_role("button", name="Try again")).to_be_focused()
+
+
+def test_a_phone_never_scrolls_sideways(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/")
+    assert sideways(page) == 0
+    ask(page, "Who has the key of the north cold store?")
+    expect(page.locator(".card").first).to_be_visible()
+    page.locator(".calls summary").click()
+    page.locator(".why summary").first.click()
+    assert sideways(page) == 0
+    page.get_by_role("link", name="Open the menu").click()
+    expect(page.get_by_role("link", name="New question")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="New question")).not_to_be_visible()
+    page.get_by_role("link", name="Open in Fabric").first.click()
+    expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
+    assert sideways(page) == 0
+
+
+def test_without_javascript_a_question_is_answered(
+    browser: Browser, live_server, asker: User
+) -> None:
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    plain = context.new_page()
+    sign_in(plain)
+    ask(plain, "Who has the key of the north cold store?")
+    expect(plain.locator(".card").first).to_be_visible()
+    plain.locator(".history a").first.click()
+    expect(plain.locator("article.turn")).to_have_count(1)
+    context.close()
+
+
+def test_a_session_that_ended_leads_to_the_login_page(page: Page) -> None:
+    page.context.clear_cookies(name="sessionid")
+    ask(page, "Who has the key?")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def test_the_admin_obeys_its_content_policy(page: Page, asker: User) -> None:
+    project = Project.objects.get()
+    paths = (
+        "",
+        "graph/node/",
+        "graph/edge/",
+        "graph/person/",
+        "connections/source/",
+        "connections/apitoken/add/",
+        f"connections/project/{project.pk}/change/",
+    )
+    for path in paths:
+        page.goto(f"/admin/{path}")
+        expect(page.get_by_text("Company knowledge")).to_be_visible()
+    page.goto("/admin/graph/node/")
+    page.get_by_text("Filters", exact=True).click()
+    expect(page.get_by_text("By type")).to_be_visible()
+
+
+@pytest.mark.skipif(
+    not os.environ.get("FABRIC_SCREENSHOTS"), reason="makes the pictures of docs/"
+)
+def test_the_pictures_of_the_documentation_are_made(page: Page) -> None:
+    docs = Path(settings.BASE_DIR) / "docs"
+    ask(page, "Who has the key of the north cold store?")
+    expect(page.locator(".card").first).to_be_visible()
+    page.wait_for_timeout(800)
+    page.screenshot(path=docs / "chat.png")
+    page.goto("/admin/")
+    page.wait_for_timeout(400)
+    page.screenshot(path=docs / "admin.png")
+    assert (docs / "chat.png").stat().st_size > 10_000
