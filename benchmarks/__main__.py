@@ -7,13 +7,15 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import ingest, search
+from benchmarks import evaluate, ingest, search, sources
 from benchmarks.database import scratch_database
 from benchmarks.report import Table, Unavailable, heading, note, warn
 
 BENCHMARKS: dict[str, Callable[[], Table]] = {
     "ingest": ingest.run,
     "search": search.run,
+    "evaluate": evaluate.run,
+    "sources": sources.run,
 }
 
 
@@ -21,7 +23,7 @@ def main() -> int:
     """Print a table for each benchmark; 1 when one could not run."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Sizes: FABRIC_BENCH_SIZE (50000 messages). Real data: FABRIC_DATA.",
+        description="FABRIC_BENCH_SIZE: how many messages; FABRIC_DATA: real data.",
     )
     parser.add_argument("name", nargs="*", choices=[*BENCHMARKS, []])
     skipped = 0

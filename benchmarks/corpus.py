@@ -92,7 +92,9 @@ def _account(number: int) -> Record:
     name = f"{first.title()} {last.title()}"
     key = f"slack-user:U{number}"
     node = NodeDraft(
-        key=key, node_type="account", title=name,
+        key=key,
+        node_type="account",
+        title=name,
         identity=Identity("chat", address=f"u{number}@acme.test", names=(name,)),
     )
     return Record(key=key, kind="account", body=name, nodes=(node,), counted=False)
@@ -135,19 +137,27 @@ def _message(
         source: str, relation: str, target: str, position: Decimal | None = None
     ) -> EdgeDraft:
         return EdgeDraft(
-            source=source, relation=relation, target=target, occurred_at=at,
+            source=source,
+            relation=relation,
+            target=target,
+            occurred_at=at,
             position=position,
         )
 
     context = f"{_account(author).body} · {day_in_words(at)} · #{channel}"
     nodes = [
         NodeDraft(
-            key=key, node_type="message", content=text, context=context,
-            metadata={"ts": ts, "channel": f"C{channel}"}, occurred_at=at,
+            key=key,
+            node_type="message",
+            content=text,
+            context=context,
+            metadata={"ts": ts, "channel": f"C{channel}"},
+            occurred_at=at,
         )
     ]
     edges = [
-        edge(key, "sent_by", who), edge(key, "posted_in", f"slack:C{channel}", place)
+        edge(key, "sent_by", who),
+        edge(key, "posted_in", f"slack:C{channel}", place),
     ]
     if thread:
         shown = f"slack-thread:C{channel}:{thread}"
@@ -164,6 +174,10 @@ def _message(
     if mentioned is not None:
         edges.append(edge(key, "mentions", f"slack-user:U{mentioned}"))
     return Record(
-        key=key, kind="message", body=text, nodes=tuple(nodes), edges=tuple(edges),
+        key=key,
+        kind="message",
+        body=text,
+        nodes=tuple(nodes),
+        edges=tuple(edges),
         occurred_at=at,
     )

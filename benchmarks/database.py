@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +11,17 @@ from pathlib import Path
 import psycopg
 from django.core.management import call_command
 from django.db import connections
+from psycopg.sql import SQL, Identifier
 
-from benchmarks.report import Unavailable
+from benchmarks.report import Unavailable, warn
 from connections.management.base import create_project
 from connections.models import Project, SyncRun
 from graph.ingest import Progress
 from graph.ingest import ingest as read_source
 from graph.sources import connect_source
 
-NAME = "fabric_bench"
+PREFIX = "fabric_bench_"
+LEFTOVERS = "SELECT datname FROM pg_database WHERE datname LIKE %s"
 PATIENCE = 5  # seconds, and as many tries
 
 
@@ -26,33 +29,39 @@ PATIENCE = 5  # seconds, and as many tries
 def scratch_database() -> Iterator[None]:
     """Point Django at an empty, migrated database, for as long as this is open."""
     before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
-    with server() as owner:
+    name = f"{PREFIX}{os.getpid()}"
+    with server("postgres") as owner:
+        _drop_leftovers(owner)
         try:
-            _drop(owner)
-            owner.execute(f"CREATE DATABASE {NAME}")
-        except psycopg.errors.ObjectInUse:
-            raise Unavailable(f"another benchmark is at work in {NAME}.") from None
+            owner.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
         except psycopg.errors.InsufficientPrivilege:
             raise Unavailable("the owner login may not create databases.") from None
         try:
-            use(dict.fromkeys(connections, NAME))
+            use(dict.fromkeys(connections, name))
             call_command("migrate", database="owner", verbosity=0)
             yield
         finally:
             use(before)
-            _drop(owner)
+            _drop(owner, name)
 
 
-def _drop(owner: psycopg.Connection) -> None:
-    """Drop the database; not by force, which the owner may not use on autovacuum."""
+def _drop_leftovers(owner: psycopg.Connection) -> None:
+    """Drop what a benchmark that was killed has left."""
+    for (name,) in owner.execute(LEFTOVERS, [f"{PREFIX}%"]).fetchall():
+        if not Path("/proc", name.removeprefix(PREFIX)).exists():
+            _drop(owner, name)
+
+
+def _drop(owner: psycopg.Connection, name: str) -> None:
+    """Drop a database; not by force, which the owner may not use on autovacuum."""
     for tries_left in reversed(range(PATIENCE)):
         try:
-            owner.execute(f"DROP DATABASE IF EXISTS {NAME}")
+            owner.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(name)))
             return
         except psycopg.errors.ObjectInUse:
             if not tries_left:
-                raise
-            time.sleep(1)
+                warn(f"{name} is still in use; the next benchmark drops it.")
+        time.sleep(1)
 
 
 def use(names: dict[str, str]) -> None:
@@ -64,12 +73,16 @@ def use(names: dict[str, str]) -> None:
         connections[alias].settings_dict["NAME"] = name
 
 
-def server(database: str = "postgres") -> psycopg.Connection:
-    """Return a connection of the owner's, outside Django."""
+def server(database: str = "") -> psycopg.Connection:
+    """Return a connection of the owner's, outside Django; by default where it is."""
     login = connections["owner"].settings_dict
     return psycopg.connect(
-        host=login["HOST"], port=login["PORT"], user=login["USER"],
-        password=login["PASSWORD"], dbname=database, autocommit=True,
+        host=login["HOST"],
+        port=login["PORT"],
+        user=login["USER"],
+        password=login["PASSWORD"],
+        dbname=database or login["NAME"],
+        autocommit=True,
     )
 
 
@@ -84,7 +97,10 @@ def read(
     """Read a source into the project `path` as the command does, open to all of it."""
     project = create_project(path)
     source = connect_source(
-        project=project, kind=kind, location=location, name=name,
+        project=project,
+        kind=kind,
+        location=location,
+        name=name,
         audience="project",
     )
     return project, read_source(source, progress=progress)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-from benchmarks.database import NAME, server
+from benchmarks.database import server
 from connections.models import Project
 
 TABLES = ("graph_records", "graph_nodes", "graph_edges", "graph_evidence")
@@ -18,10 +18,12 @@ ALIKE = """
     INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)
 """
 VECTOR_INDEXES = """
-    SELECT indexname FROM pg_indexes WHERE schemaname = 'floor' AND indexdef LIKE '%hnsw%'
+    SELECT indexname FROM pg_indexes
+     WHERE schemaname = 'floor' AND indexdef LIKE '%hnsw%'
 """
 OUT = """
-    COPY (SELECT * FROM public.{table} WHERE tenant_id = {tenant} AND project_id = {project})
+    COPY (SELECT * FROM public.{table}
+           WHERE tenant_id = {tenant} AND project_id = {project})
     TO STDOUT (FORMAT BINARY)
 """
 INTO = "COPY floor.{table} FROM STDIN (FORMAT BINARY)"
@@ -39,7 +41,7 @@ class Floor:
 
 def measure(project: Project) -> Floor:
     """Copy the rows of `project` into a schema of their own, then drop it."""
-    with server(NAME) as owner:
+    with server() as owner:
         owner.execute("CREATE SCHEMA floor")
         try:
             for table in TABLES:

@@ -74,8 +74,12 @@ def run() -> Table:
 
     def rate(name: str, ours: float, other: float | None, least: float | None) -> None:
         table.add(
-            ratio(ours, least or 0), ratio(ours, other or 0), name, f"{ours:,.0f}/s",
-            f"{other:,.0f}/s" if other else "", f"{least:,.0f}/s" if least else "",
+            ratio(ours, least or 0),
+            ratio(ours, other or 0),
+            name,
+            f"{ours:,.0f}/s",
+            f"{other:,.0f}/s" if other else "",
+            f"{least:,.0f}/s" if least else "",
         )
 
     rate("empty installation, everything, vector index at the end", empty, built, EMPTY)
@@ -85,15 +89,23 @@ def run() -> Table:
     rate("live: vectors, through the index", live.vectors, None, VECTORS)
     rate("(drafting the records alone)", drafting, None, None)
     table.add(
-        ratio(MEMORY_MB, peak), "", "peak memory", f"{peak:.0f} MB", "", f"{MEMORY_MB} MB"
+        ratio(MEMORY_MB, peak),
+        "",
+        "peak memory",
+        f"{peak:.0f} MB",
+        "",
+        f"{MEMORY_MB} MB",
     )
     found = "yes" if live.found_before else "NO"
     table.add("", "", "found by its words before it has a vector", found, "", "yes")
     for name, other in (("graph", live.other), ("vectors", live.other_vectors)):
         table.add(
-            "", "", f"search of another project while {name} are written, p50 / p95",
+            "",
+            "",
+            f"search of another project while {name} are written, p50 / p95",
             f"{median(other.took_ms):.0f} / {percentile(other.took_ms, 0.95):.0f} ms,"
-            f" {len(other.took_ms)} searches", "",
+            f" {len(other.took_ms)} searches",
+            "",
             f"by the vector index: {'yes' if other.by_index else 'NO'}",
         )
     for name, rows in _rows(bulk).items():
@@ -121,8 +133,13 @@ def _live(other: Project, count: int) -> Live:
         vectors = _rate(lambda: embed_backlog(project.pk, progress=_show), waiting)
     edge = int(count * EDGE_SHARE)
     return Live(
-        graph, clock.rate(0, edge), clock.rate(count - edge, count), vectors,
-        found_before, seen, seen_then,
+        graph,
+        clock.rate(0, edge),
+        clock.rate(count - edge, count),
+        vectors,
+        found_before,
+        seen,
+        seen_then,
     )
 
 
@@ -148,6 +165,6 @@ def _found_without_vector(project: Project, count: int) -> bool:
 
 def _rows(project: Project) -> dict[str, int]:
     return {
-        model.__name__.lower() + "s": model.objects.filter(project=project).count()
+        model._meta.db_table: model.objects.filter(project=project).count()
         for model in (Record, Node, Edge, Evidence)
     }

@@ -18,7 +18,7 @@ from itertools import cycle
 
 from django.db import connection, connections
 
-from benchmarks.database import NAME, use
+from benchmarks.database import use
 from benchmarks.statements import Watch, plan_of
 from connections.models import Project
 from graph.embed import INDEX
@@ -39,9 +39,12 @@ class Probed:
 def reading(project: Project, questions: list[str]) -> Iterator[Probed]:
     """Search `project` from another process while this is open."""
     found = Probed()
+    database = connection.settings_dict["NAME"]
     child = subprocess.Popen(  # noqa: S603 - this module
-        [sys.executable, "-m", "benchmarks.probe", project.path],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "benchmarks.probe", project.path, database],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert child.stdin
     child.stdin.write(json.dumps(questions) + "\n")
@@ -56,7 +59,7 @@ def reading(project: Project, questions: list[str]) -> Iterator[Probed]:
 
 def main() -> None:
     questions = json.loads(sys.stdin.readline())
-    use(dict.fromkeys(connections, NAME))
+    use(dict.fromkeys(connections, sys.argv[2]))
     project = Project.objects.named(sys.argv[1])
     watch, took = Watch("allowed"), []
     with connection.execute_wrapper(watch):

@@ -57,7 +57,7 @@ def machine() -> str:
     load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the start, "
-        f"Python {platform.python_version()}, {size():,} messages"
+        f"Python {platform.python_version()}, FABRIC_BENCH_SIZE={size()}"
     )
 
 

@@ -63,7 +63,8 @@ def run() -> Table:
         tenant = _timed(asked_small, lambda q: search(small, q, user=None))
     alone = Timing.of(watch.took_ms[: len(asked)])
     rows: list[tuple[str, Timing, float]] = [
-        ("search(), end to end", whole, 1.0), ("its one statement alone", alone, 1.0)
+        ("search(), end to end", whole, 1.0),
+        ("its one statement alone", alone, 1.0),
     ]
     for name, text in (
         ("reference statement, words required", sql.REQUIRED),
@@ -76,7 +77,10 @@ def run() -> Table:
     table = Table("p50, times search()", "measure", "p50", "p95", "target")
     for name, took, times in rows:
         table.add(
-            ratio(times, 1), name, f"{took.p50:.1f} ms", f"{took.p95:.1f} ms",
+            ratio(times, 1),
+            name,
+            f"{took.p50:.1f} ms",
+            f"{took.p95:.1f} ms",
             f"{FASTER:.0f}x" if name.startswith("reference") else "",
         )
     _add_quality(table, "big", _quality(big, asked))
@@ -110,9 +114,11 @@ def _reference(
             cursor.execute(
                 text,
                 {
-                    "vector": vectors[question], "question": question,
+                    "vector": vectors[question],
+                    "question": question,
                     "words": " | ".join(question.split()),
-                    "project": project.pk, "limit": 20,
+                    "project": project.pk,
+                    "limit": 20,
                 },
             )
             return cursor.fetchall()
@@ -147,9 +153,7 @@ def _best(found: Sequence[Result], arm: str) -> set[str]:
 def _exact(project: Project, vector: str | None) -> set[str]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_indexscan = off")
-        cursor.execute(
-            sql.NEAREST, [project.pk, structure_types(), vector, TOP]
-        )
+        cursor.execute(sql.NEAREST, [project.pk, structure_types(), vector, TOP])
         return {row[0] for row in cursor.fetchall()}
 
 
@@ -159,10 +163,16 @@ def _kept(found: set[str], true: set[str]) -> float:
 
 def _add_quality(table: Table, tenant: str, quality: Quality) -> None:
     table.add(
-        "", f"vector arm, recall@{TOP} against exact, tenant {tenant}",
-        f"{quality.vector:.3f}", "", f"{EXACT}",
+        "",
+        f"vector arm, recall@{TOP} against exact, tenant {tenant}",
+        f"{quality.vector:.3f}",
+        "",
+        f"{EXACT}",
     )
     table.add(
-        "", f"keyword arm, same top {TOP} as any word without limit, tenant {tenant}",
-        f"{quality.keyword:.3f}", "", "",
+        "",
+        f"keyword arm, same top {TOP} as any word without limit, tenant {tenant}",
+        f"{quality.keyword:.3f}",
+        "",
+        "",
     )

@@ -10,7 +10,7 @@ from django.db import connection
 
 
 class Watch:
-    """Times statements that contain `mark` and keeps the last; for `execute_wrapper`."""
+    """Times statements that contain `mark`, keeps the last; an `execute_wrapper`."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark

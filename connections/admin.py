@@ -16,14 +16,15 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
-    RelatedDropdownFilter,
 )
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from connections import admin_runs, admin_tokens  # noqa: F401 # register their own
 from connections.admin_scope import (
     FabricAdmin,
+    OwnRelatedFilter,
     ReadOnlyAdmin,
     ReadOnlyInline,
     projects_of,
@@ -200,8 +201,34 @@ class ProjectMembershipInline(MembershipInline):
     fields = ("user", "role")
 
 
+class LinesField(forms.CharField):
+    """A list of texts, one a line."""
+
+    widget = UnfoldAdminTextareaWidget
+
+    def prepare_value(self, value: object) -> object:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: object) -> list[str]:
+        lines = str(super().clean(value)).splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+
+class ProjectForm(forms.ModelForm):
+    sample_questions = LinesField(
+        required=False,
+        help_text="One a line, for an empty chat page; without any, questions come "
+        "from the data.",
+    )
+
+    class Meta:
+        model = Project
+        fields = ("tenant", "name", "slug", "language", "sample_questions")
+
+
 @admin.register(Project)
 class ProjectAdmin(FabricAdmin):
+    form = ProjectForm
     superuser_sees_all = True
     list_display = (
         "path",
@@ -211,7 +238,7 @@ class ProjectAdmin(FabricAdmin):
         "source_count",
         "created_at",
     )
-    list_filter = (("tenant", RelatedDropdownFilter),)
+    list_filter = (("tenant", OwnRelatedFilter),)
     list_select_related = ("tenant",)
     search_fields = ("name", "slug", "tenant__name")
     prepopulated_fields = {"slug": ("name",)}
@@ -242,7 +269,7 @@ class ProjectAdmin(FabricAdmin):
 class MembershipAdmin(FabricAdmin):
     project_path, superuser_sees_all = "project", True
     list_display = ("user", "project", "role")
-    list_filter = (("role", ChoicesDropdownFilter), ("project", RelatedDropdownFilter))
+    list_filter = (("role", ChoicesDropdownFilter), ("project", OwnRelatedFilter))
     list_select_related = ("user", "project__tenant")
     search_fields = ("user__email", "user__name", "project__slug")
 
@@ -288,7 +315,7 @@ class AudienceAdmin(ReadOnlyAdmin):
 
     project_path = "project"
     list_display = ("__str__", "kind", "combines", "project", "member_count")
-    list_filter = (("kind", ChoicesDropdownFilter), ("project", RelatedDropdownFilter))
+    list_filter = (("kind", ChoicesDropdownFilter), ("project", OwnRelatedFilter))
     list_select_related = ("project__tenant",)
     search_fields = ("title", "key")
     inlines = (AudienceMemberInline,)

@@ -11,13 +11,14 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
+    DropdownFilter,
     RangeDateTimeFilter,
-    RelatedDropdownFilter,
 )
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyAdmin, ReadOnlyInline
+from connections.admin_scope import OwnRelatedFilter, ReadOnlyAdmin, ReadOnlyInline
 from connections.models import Audit, Source, SyncError, SyncRun
+from connections.sources.base import connectors
 
 STATE_COLOURS = {
     SyncRun.State.RUNNING.value: "info",
@@ -34,13 +35,23 @@ class RunInline(ReadOnlyInline):
     show_change_link = True
 
 
+class KindFilter(DropdownFilter):
+    title, parameter_name = "kind", "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in sorted(connectors)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
 @admin.register(Source)
 class SourceAdmin(ReadOnlyAdmin):
     """Sources with what their last run did; `manage.py ingest` makes and reads them."""
 
     project_path = "project"
     list_display = ("name", "kind", "project", "state", "last_run_at", "last_counts")
-    list_filter = ("kind", ("project", RelatedDropdownFilter))
+    list_filter = (KindFilter, ("project", OwnRelatedFilter))
     list_select_related = ("project__tenant",)
     search_fields = ("name", "location")
     fields = ("project", "kind", "name", "location", "owner", "audience", "created_at")
@@ -84,7 +95,7 @@ class SyncRunAdmin(ReadOnlyAdmin):
     list_display = ("source", "state_label", "started_at", "finished_at", *COUNTS)
     list_filter = (
         ("state", ChoicesDropdownFilter),
-        ("source", RelatedDropdownFilter),
+        ("source", OwnRelatedFilter),
         ("started_at", RangeDateTimeFilter),
     )
     list_select_related = ("source",)
@@ -112,8 +123,8 @@ class AuditAdmin(ReadOnlyAdmin):
     tenant_path, superuser_sees_all = "tenant", True
     list_display = ("at", "verb", "target", "actor", "project", "tenant")
     list_filter = (
-        ("tenant", RelatedDropdownFilter),
-        ("project", RelatedDropdownFilter),
+        ("tenant", OwnRelatedFilter),
+        ("project", OwnRelatedFilter),
         ("at", RangeDateTimeFilter),
     )
     list_select_related = ("actor", "project__tenant", "tenant")

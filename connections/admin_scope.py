@@ -13,10 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from connections.models import Project, User
 
 ROWS_COUNTED = 10_000
+ROWS_OFFERED = 500
 
 
 class BoundedPaginator(Paginator):
@@ -81,6 +83,17 @@ class FabricAdmin(ModelAdmin):
         if other is not None and "queryset" not in kwargs:
             kwargs["queryset"] = other.get_queryset(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class OwnRelatedFilter(RelatedDropdownFilter):
+    """A filter by another model's rows: those that its own list would show."""
+
+    def field_choices(
+        self, field: Any, request: HttpRequest, model_admin: ModelAdmin
+    ) -> list[tuple[Any, str]]:
+        other = model_admin.admin_site._registry[field.remote_field.model]
+        rows = other.get_queryset(request).order_by()[:ROWS_OFFERED]
+        return sorted(((row.pk, str(row)) for row in rows), key=lambda row: row[1])
 
 
 class ReadOnlyAdmin(FabricAdmin):

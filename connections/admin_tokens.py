@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.contrib.filters.admin import RangeDateTimeFilter, RelatedDropdownFilter
+from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from connections.admin_scope import FabricAdmin, ask_first, staff
+from connections.admin_scope import FabricAdmin, OwnRelatedFilter, ask_first, staff
 from connections.models import ApiToken, Scope, record_audit
 
 
@@ -45,7 +45,7 @@ class ApiTokenAdmin(FabricAdmin):
         "expires_at",
     )
     list_filter = (
-        ("tenant", RelatedDropdownFilter),
+        ("tenant", OwnRelatedFilter),
         ("expires_at", RangeDateTimeFilter),
     )
     list_select_related = ("user", "tenant")

@@ -215,10 +215,15 @@ def _plain(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An item of a source that could not be read: where it is, and why."""
+    """An item of a source that could not be read: where it is, and why.
+
+    `keys` are those of the records it stands for, and of what lies below them: they
+    are there, so that a complete walk must not take them for vanished.
+    """
 
     item: str
     error: str
+    keys: tuple[str, ...] = ()
 
 
 node_type("message", "A chat message.", "chat")

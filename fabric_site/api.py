@@ -14,20 +14,13 @@ from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
 from memory.api.views import ChatView, ConversationViewSet
 from retrieval.api.views import SearchView
 
-HOOKS = {
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "connections.api.schema.add_problems",
-    ]
-}
-
 router = SimpleRouter(use_regex_path=False)
 router.register("projects", ProjectViewSet)
 router.register("graph/nodes", NodeViewSet)
 router.register("graph/edges", EdgeViewSet)
 router.register("memory/conversations", ConversationViewSet)
 
-schema = SpectacularAPIView.as_view(custom_settings=HOOKS)
+schema = SpectacularAPIView.as_view()
 # The page styles itself by style elements; the policy allows none elsewhere.
 docs = csp_update({"style-src": ["'unsafe-inline'"]})(
     SpectacularSwaggerSplitView.as_view(url_name="schema")

@@ -33,7 +33,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
         checks = {"database": "unreachable", "migrations": "unknown"}
     else:
         checks = {
-            "database": "ok", "migrations": f"{missing} missing" if missing else "ok"
+            "database": "ok",
+            "migrations": f"{missing} missing" if missing else "ok",
         }
     ready = set(checks.values()) == {"ok"}
     return JsonResponse(
@@ -56,7 +57,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
             cursor.execute(health_sql.RUNS_BY_STATE)
             runs = cursor.fetchall()
     except DatabaseError:
-        return HttpResponse(_gauge("up", "Whether it can serve.", {"": 0}), METRICS_TYPE)
+        return HttpResponse(
+            _gauge("up", "Whether it can serve.", {"": 0}), METRICS_TYPE
+        )
     said = (
         _gauge("up", "Whether it can serve.", {"": 1}),
         _gauge("table_rows", "Rows of a table, about.", _labelled("table", tables)),

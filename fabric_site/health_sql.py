@@ -7,5 +7,6 @@ TABLE_ROWS = """
      ORDER BY t.relname
 """
 RUNS_BY_STATE = """
-    SELECT r.state, count(*) FROM connections_syncrun r GROUP BY r.state ORDER BY r.state
+    SELECT r.state, count(*) FROM connections_syncrun r
+     GROUP BY r.state ORDER BY r.state
 """

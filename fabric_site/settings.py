@@ -55,7 +55,7 @@ for _database_settings in DATABASES.values():
 DATABASES["default"]["OPTIONS"] = {
     # A filtered HNSW scan stops short of the rows asked for unless it may go on.
     "options": (
-        "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100"
+        "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=800"
         " -c hnsw.max_scan_tuples=50000"
     ),
     "pool": {
@@ -230,6 +230,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "connections.api.schema.add_problems",
+    ],
 }
 UNFOLD = {
     "SITE_TITLE": "Fabric",

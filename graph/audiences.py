@@ -19,6 +19,11 @@ class Audiences:
         self._parts: dict[int, frozenset[int]] = {}
         self._public: int | None = None
 
+    def forget(self) -> None:
+        """Look all up again: a transaction that made some was taken back."""
+        self._by_key, self._members, self._parts = {}, {}, {}
+        self._public = None
+
     @property
     def public(self) -> int:
         if self._public is None:

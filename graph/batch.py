@@ -161,7 +161,7 @@ def _write(context: RunContext, work: Sorted) -> None:
     nodes.write(drafted)
     EdgeWriter(context, lookup, places).write(drafted, changed)
     unsaid = nodes.end_unsaid()
-    if changed:
+    if changed or nodes.revived:
         nodes.settle_audiences(drafted, unsaid)
     if moved:
         node_ids = lookup.ids_of({lookup.key_of(key) for key in moved})

@@ -30,6 +30,7 @@ def copy_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]])
     if not ready:
         return
     with (
+        connection.wrap_database_errors,  # Django wraps all but COPY
         connection.cursor() as cursor,
         cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy,
     ):

@@ -116,7 +116,8 @@ def write_edges(
 
 def _existing(
     scope: GraphScope, identities: Sequence[EdgeIdentity]
-) -> dict[EdgeIdentity, tuple[int, int]]:
+) -> dict[EdgeIdentity, tuple[int, int | None]]:
+    """Return the edges there are, each with its audience while it is live."""
     if not identities:
         return {}
     wanted = set(identities)
@@ -140,7 +141,7 @@ def _position(claims: Iterable[EdgeClaim]) -> Decimal | None:
 
 
 def _strengthen(
-    scope: GraphScope, edges: Sequence[tuple[int, int, list[EdgeClaim]]]
+    scope: GraphScope, edges: Sequence[tuple[int, int | None, list[EdgeClaim]]]
 ) -> None:
     if not edges:
         return
@@ -152,7 +153,9 @@ def _strengthen(
             [_latest(claims) for _, _, claims in edges],
             [_position(claims) for _, _, claims in edges],
             [
-                scope.audiences.any_of({audience, *(c.audience_id for c in claims)})
+                scope.audiences.any_of(
+                    {audience, *(c.audience_id for c in claims)} - {None}
+                )
                 for _, audience, claims in edges
             ],
         ],
@@ -268,3 +271,4 @@ def refresh_follows(scope: GraphScope, places: Places) -> None:
         if previous and record and (item, within) not in kept
     ]
     write_edges(scope, claims, Places())
+    execute(ingest_sql.OPEN_FOLLOWS, [*scope.key, items])

@@ -89,8 +89,10 @@ def refresh_persons(project: Project) -> None:
 def _refresh_names(scope: GraphScope) -> None:
     counted: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for node, name, count in fetch(identity_sql.NAMES_OF_STALE_IDENTITIES, scope.key):
-        if name.strip():
+        if name and name.strip():
             counted[node].append((-count, name.strip()))
+        else:
+            counted[node]  # known by no name any more
     with_names = [
         (node, [name for _, name in sorted(names)][:20])
         for node, names in counted.items()

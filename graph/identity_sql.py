@@ -3,10 +3,10 @@
 NAMES_OF_STALE_IDENTITIES = """
     SELECT i.node_id, name.said, count(*)
       FROM graph_identities i
-      JOIN graph_evidence v ON v.tenant_id = i.tenant_id
+      LEFT JOIN graph_evidence v ON v.tenant_id = i.tenant_id
        AND v.project_id = i.project_id AND v.node_id = i.node_id
        AND v.kind = 'said' AND v.quote <> ''
-     CROSS JOIN LATERAL regexp_split_to_table(v.quote, E'\n') AS name (said)
+      LEFT JOIN LATERAL regexp_split_to_table(v.quote, E'\n') AS name (said) ON true
      WHERE i.tenant_id = %s AND i.project_id = %s AND i.names_stale
      GROUP BY i.node_id, name.said
 """

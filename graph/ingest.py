@@ -136,7 +136,7 @@ def _read(
         if seen:
             writer.counts.deleted += _mark_vanished(source, run)
     writer.show()
-    if writer.changed:
+    if writer.changed or _broke_off(source, run):
         _after(source)
 
 
@@ -151,6 +151,12 @@ def _context(source: Source, run: SyncRun, embed_now: bool) -> RunContext:
         model_id=model.pk,
         embed=embed.embed_texts if embed_now else None,
     )
+
+
+def _broke_off(source: Source, run: SyncRun) -> bool:
+    """Return whether the run before this may have left out what comes after it."""
+    before = source.runs.filter(pk__lt=run.pk).order_by("-pk").first()
+    return before is not None and before.state != SyncRun.State.FINISHED
 
 
 def _after(source: Source) -> None:
@@ -180,6 +186,11 @@ class _Writer:
         if isinstance(item, Failure):
             self.counts.seen += 1
             self._fail(item.item, item.error)
+            if self.seen:
+                copy_rows(SEEN_TABLE, ("key",), ((key,) for key in item.keys))
+                source = self.context.source
+                for key in item.keys:
+                    execute(ingest_sql.SEEN_BELOW, [source.pk, f"{key}/"])
             return
         for warning in item.warnings:
             self._note(item.key, warning, is_warning=True)
@@ -209,7 +220,10 @@ class _Writer:
         try:
             counts = write_batch(self.context, records)
         except (DatabaseError, ValueError, TypeError, UnicodeError, ArithmeticError) as error:
-            connection.close_if_unusable_or_obsolete()
+            # The session holds the source's lock and the scratch table: keep it.
+            if not connection.in_atomic_block and not connection.is_usable():
+                connection.close()
+            self.context.scope.audiences.forget()
             if len(records) == 1:
                 self.counts.seen += records[0].counted
                 self._fail(records[0].key, str(error).strip() or type(error).__name__)

@@ -82,10 +82,15 @@ NODES_WITHOUT_EVIDENCE = """
                         WHERE v.tenant_id = %s AND v.project_id = %s
                           AND v.node_id = x.id AND v.kind <> 'derived')
 """
+RENAME_IDENTITIES = """
+    UPDATE graph_identities i SET names_stale = true
+     WHERE i.node_id = ANY(%s) AND NOT i.names_stale
+"""
 REVIVE_NODES = """
     UPDATE graph_nodes n SET valid_to = NULL, gone_at = NULL, updated_at = now()
      WHERE n.id = ANY(%s) AND n.origin = 'source'
        AND (n.valid_to IS NOT NULL OR n.gone_at IS NOT NULL)
+    RETURNING n.id
 """
 END_NODES = """
     UPDATE graph_nodes n SET valid_to = now(), updated_at = now()
@@ -104,7 +109,7 @@ AUDIENCES_OF_EDGES = """
     SELECT e.id, e.audience_id, array_agg(DISTINCT r.audience_id)
       FROM graph_edges e
       JOIN graph_evidence v ON v.tenant_id = e.tenant_id
-       AND v.project_id = e.project_id AND v.edge_id = e.id
+       AND v.project_id = e.project_id AND v.edge_id = e.id AND v.kind = 'said'
       JOIN graph_records r ON r.id = v.record_id
      WHERE e.id IN (SELECT o.edge_id FROM graph_evidence o
                      WHERE o.tenant_id = %s AND o.project_id = %s
@@ -121,7 +126,7 @@ SAID_BY_RECORDS = """
 """
 EDGES_OF = """
     SELECT e.id, e.source_id, e.relation, e.target_id, e.scope_id, e.valid_from,
-           e.audience_id
+           CASE WHEN e.valid_to IS NULL THEN e.audience_id END
       FROM unnest(%s::bigint[], %s::text[], %s::bigint[])
            AS wanted (source_id, relation, target_id)
       JOIN graph_edges e ON e.source_id = wanted.source_id
@@ -132,8 +137,11 @@ STRENGTHEN_EDGES = """
     UPDATE graph_edges e
        SET weight = CASE WHEN e.valid_to IS NULL THEN e.weight + d.weight
                          ELSE d.weight END,
-           occurred_at = greatest(e.occurred_at, d.occurred_at),
-           position = coalesce(d.position, e.position),
+           occurred_at = CASE WHEN e.valid_to IS NULL
+                              THEN greatest(e.occurred_at, d.occurred_at)
+                              ELSE d.occurred_at END,
+           position = CASE WHEN e.valid_to IS NULL THEN coalesce(d.position, e.position)
+                           ELSE d.position END,
            audience_id = d.audience_id, valid_to = NULL
       FROM unnest(%s::bigint[], %s::float8[], %s::timestamptz[], %s::numeric[],
                   %s::bigint[])
@@ -206,10 +214,21 @@ SEQUENCE_AROUND = """
                    OR k.key COLLATE "C" < n.key COLLATE "C")
             ORDER BY m.position DESC, k.key COLLATE "C" DESC LIMIT 1) previous ON true
 """
+# Who sees an item sees what it follows, as far as they see that too.
+OPEN_FOLLOWS = """
+    UPDATE graph_edges e SET audience_id = n.audience_id FROM graph_nodes n
+     WHERE e.tenant_id = %s AND e.project_id = %s AND e.source_id = ANY(%s)
+       AND e.relation = 'follows' AND n.id = e.source_id
+       AND e.audience_id <> n.audience_id
+"""
 FOLLOWS_OF = """
     SELECT e.id, e.source_id, e.scope_id, e.target_id FROM graph_edges e
      WHERE e.tenant_id = %s AND e.project_id = %s AND e.relation = 'follows'
        AND e.scope_id = ANY(%s) AND e.source_id = ANY(%s)
+"""
+SEEN_BELOW = """
+    INSERT INTO seen_by_run (key)
+    SELECT r.key FROM graph_records r WHERE r.source_id = %s AND starts_with(r.key, %s)
 """
 COUNT_VANISHED = """
     SELECT count(*), count(*) FILTER (WHERE s.key IS NULL)

@@ -87,26 +87,33 @@ class Lookup:
             return d
         rows = fetch(
             "SELECT n.key, n.title, n.content FROM graph_nodes n"
-            " WHERE n.tenant_id = %s AND n.project_id = %s AND n.record_id = %s",
-            [*self.scope.key, d.record_id],
+            " WHERE n.tenant_id = %s AND n.project_id = %s AND n.record_id = %s"
+            "   AND n.key <> %s",
+            [*self.scope.key, d.record_id, clean_key(d.record.key)],
         )
         stem = clean_key(d.record.key) + "#"
-        numbered = [
-            (int(key[len(stem):]), key, title, content)
-            for key, title, content in rows
-            if key.startswith(stem) and key[len(stem):].isdecimal()
-        ]
         before: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for _, key, title, content in sorted(numbered, reverse=True):
+        for _, key, title, content in sorted(
+            # A key cut at its 512th byte has lost its number.
+            ((_number(key, stem), key, *words) for key, *words in rows), reverse=True
+        ):
             before[title, content].append(key)
-        following = 1 + max((number for number, *_ in numbered), default=-1)
+        taken = {row[0] for row in rows}
+        following = 1 + max((_number(key, stem) for key in taken), default=-1)
         names = {}
         for draft in d.nodes:
             if not draft.part:
                 continue
             if same := before.get((draft.title, draft.content)):
                 names[draft.key] = same.pop()
-            else:
-                names[draft.key] = f"{stem}{following}"
+                continue
+            while (key := clean_key(f"{stem}{following}")) in taken:
                 following += 1
+            names[draft.key] = key
+            taken.add(key)
         return d.renamed(names)
+
+
+def _number(key: str, stem: str) -> int:
+    tail = key[len(stem) :] if key.startswith(stem) else ""
+    return int(tail) if tail.isdecimal() else -1

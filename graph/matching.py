@@ -14,7 +14,10 @@ def matching(text: str, project: Project | None = None) -> Q:
 
     Words are read in the project's language, and as they stand.
     """
-    languages = {project.language if project else settings.FABRIC["TEXT_SEARCH"], "simple"}
+    languages = {
+        project.language if project else settings.FABRIC["TEXT_SEARCH"],
+        "simple",
+    }
     found = Q(title__icontains=text)
     for language in sorted(languages):
         words = SearchQuery(text, config=language, search_type="websearch")

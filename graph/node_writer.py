@@ -45,6 +45,7 @@ class NodeWriter:
         self.scope = context.scope
         self.lookup = lookup
         self.shared: set[int] = set()
+        self.revived: set[int] = set()
 
     def write(self, drafted: Sequence[Drafted]) -> None:
         by_key: dict[str, list[tuple[Drafted, NodeDraft]]] = defaultdict(list)
@@ -226,15 +227,11 @@ class NodeWriter:
             ),
         )
         if met := [row[0] for row in rows if row[0] not in self.lookup.fresh]:
-            execute(ingest_sql.REVIVE_NODES, [met])
+            self.revived = {row[0] for row in fetch(ingest_sql.REVIVE_NODES, [met])}
         if self.shared:
             execute(ingest_sql.DESCRIBE, [*self.scope.key, list(self.shared)])
         if stale:
-            execute(
-                "UPDATE graph_identities SET names_stale = true"
-                " WHERE node_id = ANY(%s) AND NOT names_stale",
-                [stale],
-            )
+            execute(ingest_sql.RENAME_IDENTITIES, [stale])
 
     def _assertion(self, d: Drafted, draft: NodeDraft) -> Jsonb:
         occurred = draft.occurred_at.isoformat() if draft.occurred_at else None
@@ -259,12 +256,14 @@ class NodeWriter:
             row[0] for row in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key])
         ]
         execute(ingest_sql.END_NODES, [bare])
+        execute(ingest_sql.RENAME_IDENTITIES, [nodes])
         execute(ingest_sql.DESCRIBE, [*self.scope.key, nodes])
         return {s.node_id for s in unsaid if s.node_id is not None}
 
     def settle_audiences(self, drafted: Sequence[Drafted], unsaid: set[int]) -> None:
-        """Show what changed records speak of to those who may see one that does."""
-        nodes = unsaid | {
+        """Show what changed records speak of, and what came back, to those who may see
+        a record that speaks of it."""
+        nodes = unsaid | self.revived | {
             self.lookup.known[self.lookup.key_of(draft.key)].id
             for d in drafted if not d.new for draft in d.nodes
         }
@@ -278,6 +277,7 @@ class NodeWriter:
                     execute(
                         f"UPDATE {table} SET audience_id = %s WHERE id = %s", [shared, row]
                     )
+        execute(ingest_sql.OPEN_FOLLOWS, [*self.scope.key, list(nodes)])
 
 
 def _span(body: str, content: str) -> tuple[int | None, int | None]:

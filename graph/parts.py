@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from connections.records import EdgeDraft, NodeDraft, Record, clean_key
+from connections.records import EdgeDraft, Identity, NodeDraft, Record, clean_key
 
 # A tsvector ends at 1 MB and an embedder at 8,191 tokens; a passage that is quoted
 # should be read at a glance.
@@ -100,7 +101,15 @@ def _clean_node(draft: NodeDraft) -> NodeDraft:
         tags=tuple(sorted({clean_text(tag) for tag in draft.tags if tag})),
         metadata=_clean_json(draft.metadata),
         occurred_at=sane(draft.occurred_at),
+        identity=_clean_identity(draft.identity),
     )
+
+
+def _clean_identity(identity: Identity | None) -> Identity | None:
+    if identity is None:
+        return None
+    names = tuple(" ".join(clean_text(name).split()) for name in identity.names)
+    return replace(identity, address=clean_text(identity.address), names=names)
 
 
 def _clean_edge(edge: EdgeDraft) -> EdgeDraft:
@@ -120,7 +129,7 @@ def _clean_json(value: Any) -> Any:
         return {clean_text(str(k)): _clean_json(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_clean_json(item) for item in value]
-    if isinstance(value, float) and value != value:
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 

@@ -37,6 +37,14 @@ class Paths:
     is_complete: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Nodes with their distance; not `is_complete` where there are more."""
+
+    distances: dict[int, int]
+    is_complete: bool
+
+
 @dataclass(slots=True)
 class _Side:
     """A breadth-first search from one end; `ways` lead a node one step back."""
@@ -54,9 +62,9 @@ class _Side:
         for near, far, edge in hops:
             if self.depths.setdefault(far, self.level) == self.level:
                 self.ways[far].append((near, edge))
-        self.frontier = list(dict.fromkeys(
-            far for _, far, _ in hops if self.depths[far] == self.level
-        ))
+        self.frontier = list(
+            dict.fromkeys(far for _, far, _ in hops if self.depths[far] == self.level)
+        )
 
     def back(self, node: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Yield the ways from `node` to this side's end: the nodes and the edges."""
@@ -107,16 +115,28 @@ def _joined(near: _Side, far: _Side, met: Sequence[int]) -> Iterator[Path]:
 
 
 def _hops(
-    nodes: NodeQuerySet, near: Sequence[int], project: Project, live: datetime
+    nodes: NodeQuerySet,
+    near: Sequence[int],
+    project: Project,
+    live: datetime,
+    relations: Sequence[str] | None = None,
 ) -> list[tuple[int, int, int]]:
     """Return (near, far, edge) for the edges out of `near`, best first."""
     try:
         allowed, params = nodes.order_by().values("pk").query.sql_with_params()
     except EmptyResultSet:
         return []
+    names = list(relations) if relations else None
     step = (
-        project.tenant_id, project.pk, nodes.audiences, nodes.audiences,
-        live, live, FAN_OUT,
+        project.tenant_id,
+        project.pk,
+        nodes.audiences,
+        nodes.audiences,
+        names,
+        names,
+        live,
+        live,
+        FAN_OUT,
     )
     with connections[nodes.db].cursor() as cursor:
         sql = paths_sql.HOPS.format(allowed=allowed)
@@ -133,19 +153,16 @@ def nearest(
     limit: int,
     relations: Sequence[str] | None = None,
     as_of: datetime | None = None,
-) -> dict[int, int]:
-    """Return up to `limit` nodes around `start`, nearest first, with their distance."""
-    distances: dict[int, int] = {start: 0}
-    for distance in range(1, depth + 1):
-        walked = nodes.reachable_from(
-            [start], project=project, depth=distance, fan_out=FAN_OUT,
-            relations=relations, as_of=as_of,
-        )
-        fresh = walked.exclude(pk__in=list(distances)).order_by("pk")
-        room = limit + 1 - len(distances)
-        found = list(fresh.values_list("pk", flat=True)[:room])
-        distances |= dict.fromkeys(found, distance)
-        if not found or len(found) == room:
-            break
-    del distances[start]
-    return distances
+) -> Around:
+    """Return up to `limit` nodes around `start`, nearest first, then by edge weight.
+
+    Of each node its best `FAN_OUT` edges are walked each way, within `nodes`.
+    """
+    live, is_complete = as_of or timezone.now(), True
+    side = _Side({start: 0}, [start])
+    while side.level < depth and side.frontier and len(side.depths) <= limit + 1:
+        hops = _hops(nodes, side.frontier, project, live, relations)
+        is_complete = is_complete and len(hops) < MOST_HOPS
+        side.advance(hops)
+    found = list(side.depths.items())[1:]
+    return Around(dict(found[:limit]), is_complete and len(found) <= limit)

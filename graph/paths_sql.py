@@ -10,6 +10,7 @@ HOPS = """
           WHERE e.source_id = near.id
             AND e.tenant_id = %s AND e.project_id = %s
             AND (%s::bigint[] IS NULL OR e.audience_id = ANY(%s::bigint[]))
+            AND (%s::text[] IS NULL OR e.relation = ANY(%s::text[]))
             AND (e.valid_from IS NULL OR e.valid_from <= %s)
             AND (e.valid_to IS NULL OR e.valid_to > %s)
             AND e.target_id IN (SELECT allowed.id FROM allowed)
@@ -19,10 +20,12 @@ HOPS = """
           WHERE e.target_id = near.id
             AND e.tenant_id = %s AND e.project_id = %s
             AND (%s::bigint[] IS NULL OR e.audience_id = ANY(%s::bigint[]))
+            AND (%s::text[] IS NULL OR e.relation = ANY(%s::text[]))
             AND (e.valid_from IS NULL OR e.valid_from <= %s)
             AND (e.valid_to IS NULL OR e.valid_to > %s)
             AND e.source_id IN (SELECT allowed.id FROM allowed)
           ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id LIMIT %s)
       ) hop
+     WHERE near.id IN (SELECT allowed.id FROM allowed)
      ORDER BY hop.weight DESC, hop.edge_id, near.id LIMIT %s
 """

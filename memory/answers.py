@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from connections.records import JSON
-from retrieval.results import utc
+from retrieval.results import Contribution, utc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class Cited:
     quote: str
     timestamp: datetime | None
     is_gone: bool = False
+    contributions: Mapping[str, Contribution] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -32,6 +34,7 @@ class Cited:
             "type": self.node_type, "title": self.title, "context": self.context,
             "url": self.url, "quote": self.quote, "timestamp": utc(self.timestamp),
             "gone": self.is_gone,
+            "contributions": {a: asdict(c) for a, c in self.contributions.items()},
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from django.db import transaction
 
@@ -13,7 +13,7 @@ from memory.answers import Call, ChatAnswer, Cited
 from memory.extract import Passage, choose
 from memory.models import Citation, Conversation, Turn
 from memory.samples import sample_questions
-from retrieval.results import Result, SearchAnswer
+from retrieval.results import Contribution, Result, SearchAnswer
 from retrieval.search import effort, search
 
 _NUMBER = re.compile(r"[\[\u3010]\s*(\d+)\s*[\]\u3011]")
@@ -97,6 +97,7 @@ def _cited(n: int, passage: Passage) -> Cited:
         quote=passage.quote,
         timestamp=result.timestamp,
         is_gone=result.is_gone,
+        contributions=result.contributions,
     )
 
 
@@ -135,6 +136,7 @@ def _save(
             Citation(
                 turn=turn, n=c.n, node_id=c.node_id, key=c.key, title=c.title,
                 url=c.url, quote=c.quote, timestamp=c.timestamp,
+                contributions={a: asdict(given) for a, given in c.contributions.items()},
             )
             for c in answer.citations
         )
@@ -189,4 +191,7 @@ def _load_citation(citation: Citation) -> Cited:
         quote=citation.quote,
         timestamp=citation.timestamp,
         is_gone=node is None or node.gone_at is not None,
+        contributions={
+            arm: Contribution(**given) for arm, given in citation.contributions.items()
+        },
     )

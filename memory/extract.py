@@ -17,6 +17,9 @@ PASSAGES = 4
 SUPPORT = 0.45
 # Passages far below the best one only pad the answer.
 BESIDE_BEST = 0.7
+# A question is rarely its own answer.
+ASKED = 0.6
+_ADDRESS = re.compile(r"\s*<[^<>\s]*@[^<>]*>")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$|[\"'\u201d)])[\"'\u201d)]*|[.!?]|\n|$)*")
 
 
@@ -30,8 +33,9 @@ class Passage:
 
     @property
     def introduction(self) -> str:
-        """Return who said it, when and where."""
-        return f"{self.result.context or self.result.title}:"
+        """Return who said it, when and where, without addresses and recipients."""
+        said = _ADDRESS.sub("", self.result.context or self.result.title)
+        return f"{said.partition(' · to ')[0]}:"
 
 
 def choose(
@@ -48,7 +52,10 @@ def choose(
     best: dict[str, Passage] = {}
     for i, (result, quote) in enumerate(windows):
         own, other = said[i], said[i + len(windows)]
-        passage = Passage(result, quote, _support(weights, own, own | other))
+        support = _support(weights, own, own | other)
+        if quote.endswith("?"):
+            support *= ASKED
+        passage = Passage(result, quote, support)
         if not own & weights.keys():
             continue
         known = best.get(result.key)
@@ -69,7 +76,9 @@ def _support(weights: dict[str, float], own: set[str], either: set[str]) -> floa
 def _windows(text: str) -> list[str]:
     """Return runs of whole sentences of `text`, each short enough to quote."""
     spans = [
-        match.span() for match in _SENTENCE.finditer(text) if match.group().strip()
+        match.span()
+        for match in _SENTENCE.finditer(text)
+        if match.group().strip() and not match.group().lstrip().startswith("#")
     ]
     windows = []
     for first in range(len(spans)):

@@ -135,9 +135,8 @@ def ask_question(request: HttpRequest) -> HttpResponse:
     address = reverse("conversation", args=[answer.conversation])
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{address}#turn-{answer.turn}")
-    turn = Turn.objects.select_related("conversation__project__tenant").get(
-        pk=answer.turn
-    )
+    stored = Turn.objects.select_related("conversation__project__tenant")
+    turn = stored.get(pk=answer.turn or 0)  # a saved answer has one
     context = {
         "shown": shown(turn, user, answer),
         "conversation": turn.conversation,

@@ -43,12 +43,12 @@ def search(
     started = time.perf_counter()
     recipe = profiles[profile]
     question = " ".join(query.replace("\x00", " ").split())[:QUESTION_CHARACTERS]
-    nodes = _allowed(project, user, filters)
+    nodes = allowed_nodes(project, user, filters)
     if question:
         ranking = _rank(nodes, project, question, recipe, limit * FOLDING)
     else:
         ranking = _recent(nodes, limit * FOLDING)
-    results = _results(project, ranking.best, limit)
+    results = _results(project, user, ranking.best, limit)
     return SearchAnswer(
         query=query,
         profile=profile,
@@ -71,7 +71,10 @@ def effort(*, arms: Mapping[str, int], calls: int = 0, tokens: int = 0) -> int:
     return worked + scored + 2 * calls + math.ceil(tokens / 1000)
 
 
-def _allowed(project: Project, user: User | None, filters: Filters) -> RankedQuerySet:
+def allowed_nodes(
+    project: Project, user: User | None, filters: Filters
+) -> RankedQuerySet:
+    """Return the nodes that a search of `user` may find."""
     nodes = SearchableNode.objects.all()
     if user is not None:
         nodes = nodes.visible_to(user)
@@ -90,16 +93,19 @@ def _allowed(project: Project, user: User | None, filters: Filters) -> RankedQue
     if filters.until:
         nodes = nodes.filter(occurred_at__lt=filters.until)
     if filters.people:
-        nodes = nodes.filter(_of_people(project, filters.people))
+        nodes = nodes.filter(_of_people(project, user, filters.people))
     return nodes
 
 
-def _of_people(project: Project, people: Sequence[str]) -> Exists:
+def _of_people(
+    project: Project, user: User | None, people: Sequence[str]
+) -> Exists:
     named = Q(target__key__in=people) | Q(target__identities__key__in=people)
     for person in people:
         named |= Q(target__node_type="person", target__title__iexact=person)
+    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
     return Exists(
-        Edge.objects.of(project).filter(
+        edges.of(project).filter(
             named, source=OuterRef("pk"), relation__in=("sent_by", "mentions", "attended")
         )
     )
@@ -122,9 +128,10 @@ def _recent(nodes: RankedQuerySet, limit: int) -> Ranking:
 
 
 def _results(
-    project: Project, ranked: Sequence[Ranked], limit: int
+    project: Project, user: User | None, ranked: Sequence[Ranked], limit: int
 ) -> tuple[Result, ...]:
-    nodes = Node.objects.select_related("record").defer("search_vector", "embedding")
+    nodes = Node.objects.all() if user is None else Node.objects.visible_to(user)
+    nodes = nodes.select_related("record").defer("search_vector", "embedding")
     by_id = nodes.in_bulk([hit.node_id for hit in ranked])
     folded: dict[str, tuple[Ranked, Node]] = {}
     for hit in ranked:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
+import time
 from collections.abc import Iterator
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
 from connections.models import Project, User
 from tests.factories import make_member, make_project, make_user
+from tests.worlds import World, make_world
 
 OWNER_SETTINGS = "owner"
 
@@ -24,11 +28,31 @@ def _server(alias: str, database: str) -> psycopg.Connection:
     )
 
 
+def _drop(server: psycopg.Connection, name: str) -> None:
+    """Drop a database once nobody is in it: the owner may not end others' sessions,
+    and those just closed take a moment to go."""
+    for attempt in range(100):
+        try:
+            server.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        except psycopg.errors.ObjectInUse:
+            if attempt == 99:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fast_passwords() -> None:
+    """Three users a test would otherwise spend most of its time hashing."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_blocker) -> Iterator[None]:
     name = f"test_fabric_{os.getpid()}"
     with django_db_blocker.unblock(), _server("owner", "postgres") as server:
-        server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        _drop(server, name)
         server.execute(f'CREATE DATABASE "{name}"')
         for alias in connections:
             connections[alias].close()
@@ -42,7 +66,7 @@ def django_db_setup(django_db_blocker) -> Iterator[None]:
             connections[alias].close()
             if hasattr(connections[alias], "close_pool"):
                 connections[alias].close_pool()
-        server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        _drop(server, name)
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +118,8 @@ def stranger(other_project: Project) -> User:
 @pytest.fixture
 def user(db: None) -> User:
     return make_user("nobody@acme.test")
+
+
+@pytest.fixture
+def world(project: Project, other_project: Project, member: User) -> World:
+    return make_world(project, other_project, member)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -217,6 +218,7 @@ def draft_message(
     if is_reply:
         parent = f"slack:{channel}:{thread_ts}"
         edges.append(EdgeDraft(source=key, relation="replied_to", target=parent))
+    edges = [replace(edge, occurred_at=moment) for edge in edges]
     return Record(
         key=key, kind="message", body=text, nodes=tuple(nodes), edges=tuple(edges),
         occurred_at=moment, audience=audience, version=version,

@@ -25,7 +25,9 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        scheme, _, text = get_authorization_header(request).decode("latin-1").partition(" ")
+        scheme, _, text = (
+            get_authorization_header(request).decode("latin-1").partition(" ")
+        )
         if scheme.lower() != "bearer":
             return None
         text = text.strip()

@@ -47,7 +47,7 @@ class ByKey(BasePagination):
 
     next_cursor: str | None = None
 
-    def paginate_queryset(
+    def paginate_queryset(  # type: ignore[override] # never a sequence here
         self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
     ) -> list[Any]:
         given = PageParameters(data=request.query_params)
@@ -55,7 +55,9 @@ class ByKey(BasePagination):
         order: tuple[str, ...] = getattr(view, "page_by", ("pk",))
         limit = given.validated_data["limit"]
         if cursor := given.validated_data.get("cursor"):
-            queryset = queryset.filter(_after(order, _values(cursor, queryset.model, order)))
+            queryset = queryset.filter(
+                _after(order, _values(cursor, queryset.model, order))
+            )
         rows = list(queryset.order_by(*order)[: limit + 1])
         if len(rows) > limit:
             rows = rows[:limit]
@@ -82,15 +84,21 @@ class ByKey(BasePagination):
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         return [
             {
-                "name": "cursor", "in": "query", "required": False,
+                "name": "cursor",
+                "in": "query",
+                "required": False,
                 "description": PageParameters().fields["cursor"].help_text,
                 "schema": {"type": "string", "maxLength": CURSOR_CHARACTERS},
             },
             {
-                "name": "limit", "in": "query", "required": False,
+                "name": "limit",
+                "in": "query",
+                "required": False,
                 "description": PageParameters().fields["limit"].help_text,
                 "schema": {
-                    "type": "integer", "minimum": 1, "maximum": LIMIT_MOST,
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": LIMIT_MOST,
                     "default": LIMIT,
                 },
             },

@@ -97,11 +97,15 @@ class ProjectField(serializers.CharField):
     def run_validation(self, data: Any = empty) -> Any:
         path = super().run_validation(data)
         tenant, _, project = path.partition("/")
-        rows = visible(Project.objects.select_related("tenant"), self.context["request"])
+        rows = visible(
+            Project.objects.select_related("tenant"), self.context["request"]
+        )
         try:
             return rows.get(tenant__slug=tenant, slug=project)
         except Project.DoesNotExist:
-            raise NotFound(f"There is no project {path!r} that you belong to.") from None
+            raise NotFound(
+                f"There is no project {path!r} that you belong to."
+            ) from None
 
 
 def project_or_only(request: Request, given: Project | None) -> Project:

@@ -66,5 +66,7 @@ def _response(status: str, reason: str) -> dict[str, Any]:
     }
     header = {"401": "WWW-Authenticate", "429": "Retry-After"}.get(status)
     if header:
-        described["headers"] = {header: {"required": True, "schema": {"type": "string"}}}
+        described["headers"] = {
+            header: {"required": True, "schema": {"type": "string"}}
+        }
     return described

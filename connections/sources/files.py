@@ -8,7 +8,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -150,7 +150,7 @@ class _Reading:
             name = Path(os.path.realpath(self.request.location)).name
             yield self.folder(".", clean_name(name) or "/")
         for item in self.found:
-            yield self.record(item) if isinstance(item, Found) else item
+            yield self.record(item) if isinstance(item, Found) else self.unread(item)
 
     def record(self, found: Found) -> Record | Failure:
         """Return what one file or folder says, or why it cannot be read."""
@@ -164,7 +164,12 @@ class _Reading:
         try:
             return self.file(_read(found))
         except NotRead as reason:
-            return Failure(found.path, str(reason))
+            return self.unread(Failure(found.path, str(reason)))
+
+    def unread(self, failure: Failure) -> Failure:
+        """Return it with the keys of what is there, though it could not be read."""
+        path = failure.item
+        return replace(failure, keys=(self.file_key(path), self.folder_key(path)))
 
     def folder_key(self, path: str) -> str:
         """Return the key of the folder at a relative path, "." for the root."""

@@ -11,9 +11,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
 
 from connections.admin_scope import (
+    OwnRelatedFilter,
     ReadOnlyAdmin,
     ReadOnlyInline,
     ask_first,
@@ -157,7 +159,7 @@ class PersonAdmin(VisibleAdmin):
 @admin.register(Identity)
 class IdentityAdmin(ReadOnlyAdmin):
     list_display = ("key", "side", "address", "held_to_be", project_path)
-    list_filter = ("side",)
+    list_filter = (ProjectFilter,)
     list_select_related = ("person", "project__tenant")
     search_fields = ("key", "address")
     search_help_text = "How the key begins."
@@ -237,6 +239,6 @@ class IdentityDecisionAdmin(ReadOnlyAdmin):
         "decided_at",
         "reason",
     )
-    list_filter = ("verb",)
+    list_filter = (("verb", ChoicesDropdownFilter), ("project", OwnRelatedFilter))
     list_select_related = ("decided_by",)
     ordering = ("-id",)

@@ -50,7 +50,6 @@ class AssertedInline(ReadOnlyInline):
 class RecordAdmin(VisibleAdmin):
     list_display = (
         "key",
-        "kind",
         "source",
         project_path,
         "occurred_at",

@@ -44,7 +44,9 @@ class ProjectFilter(DropdownFilter):
         if not chosen.isdigit():
             return queryset
         project = Project.objects.filter(pk=int(chosen)).first()
-        return queryset.of(project) if project else queryset.none()  # type: ignore[attr-defined]
+        if project is None:
+            return queryset.none()
+        return queryset.filter(tenant_id=project.tenant_id, project_id=project.pk)
 
 
 class TypeFilter(DropdownFilter):

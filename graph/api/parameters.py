@@ -59,7 +59,8 @@ class NodeParameters(ListParameters):
     key = serializers.CharField(required=False, max_length=KEY_CHARACTERS)
     tag = serializers.CharField(required=False, max_length=TEXT_CHARACTERS)
     q = serializers.CharField(
-        required=False, max_length=TEXT_CHARACTERS,
+        required=False,
+        max_length=TEXT_CHARACTERS,
         help_text="Words of its text, or a part of its title.",
     )
     as_of = serializers.DateTimeField(
@@ -69,7 +70,7 @@ class NodeParameters(ListParameters):
 
 class EdgeParameters(ListParameters):
     project = ProjectField(required=False)
-    source = serializers.CharField(
+    source = serializers.CharField(  # type: ignore[assignment] # a field's name
         required=False, max_length=KEY_CHARACTERS, help_text=NODE_HELP
     )
     target = serializers.CharField(
@@ -83,11 +84,14 @@ class EdgeParameters(ListParameters):
 
 class WalkParameters(Parameters):
     depth = serializers.IntegerField(
-        default=1, min_value=1, max_value=settings.FABRIC["WALK_DEPTH_MOST"],
+        default=1,
+        min_value=1,
+        max_value=settings.FABRIC["WALK_DEPTH_MOST"],
         help_text="How many edges away at most.",
     )
     relation = RelationsField(
-        required=False, max_length=50,
+        required=False,
+        max_length=50,
         help_text="Only over these relations; repeat it for several.",
     )
     as_of = serializers.DateTimeField(
@@ -102,7 +106,9 @@ def _path_fields() -> dict[str, serializers.Field]:
         "from": serializers.CharField(max_length=KEY_CHARACTERS, help_text=NODE_HELP),
         "to": serializers.CharField(max_length=KEY_CHARACTERS, help_text=NODE_HELP),
         "max_depth": serializers.IntegerField(
-            default=4, min_value=1, max_value=settings.FABRIC["WALK_DEPTH_MOST"],
+            default=4,
+            min_value=1,
+            max_value=settings.FABRIC["WALK_DEPTH_MOST"],
             help_text="How many edges a path has at most.",
         ),
     }
@@ -128,7 +134,9 @@ def find_node(request: Request, named: str, project: Project | None) -> Node:
     number = int(named) if named.isascii() and named.isdigit() else None
     if number is not None and number <= LARGEST_ID:
         wanted |= Q(pk=number)
-    found = list(rows.filter(wanted).only("key", "project", "tenant").order_by("pk")[:3])
+    found = list(
+        rows.filter(wanted).only("key", "project", "tenant").order_by("pk")[:3]
+    )
     by_id = [node for node in found if node.pk == number]
     if by_id or len(found) == 1:
         return (by_id or found)[0]

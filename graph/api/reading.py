@@ -22,10 +22,19 @@ from graph.querysets import EdgeQuerySet, NodeQuerySet
 
 EDGES_MOST = 1000
 EDGE_COLUMNS = (
-    "relation", "weight", "origin", "occurred_at", "valid_from", "valid_to",
-    "project__slug", "project__tenant__slug",
-    *(f"{end}__{name}" for end in ("source", "target")
-      for name in ("key", "node_type", "title")),
+    "relation",
+    "weight",
+    "origin",
+    "occurred_at",
+    "valid_from",
+    "valid_to",
+    "project__slug",
+    "project__tenant__slug",
+    *(
+        f"{end}__{name}"
+        for end in ("source", "target")
+        for name in ("key", "node_type", "title")
+    ),
 )
 
 
@@ -93,25 +102,37 @@ def neighbourhood(
     """Return `node`, what lies around it, and the edges among all of that."""
     allowed = visible(Node.objects.all(), request).of(node.project).current()
     allowed = allowed.as_of(as_of or timezone.now())
-    distances = nearest(
-        allowed, node.pk, project=node.project, depth=depth, limit=limit + 1,
-        relations=relation, as_of=as_of,
+    around = nearest(
+        allowed,
+        node.pk,
+        project=node.project,
+        depth=depth,
+        limit=limit,
+        relations=relation,
+        as_of=as_of,
     )
-    near = dict(list(distances.items())[:limit])
+    near = around.distances
     rows = with_shown(allowed).in_bulk(list(near))
     found = [rows[pk] for pk in near if pk in rows]
-    for row in found:
-        row.distance = near[row.pk]
     edges = _among([node.pk, *near], node, request, relation, as_of)
-    answer = NeighboursSerializer({
-        "node": node, "nodes": found, "edges": edges[:EDGES_MOST],
-        "is_complete": len(distances) <= limit and len(edges) <= EDGES_MOST,
-    })
+    answer = NeighboursSerializer(
+        {
+            "node": node,
+            "nodes": found,
+            "edges": edges[:EDGES_MOST],
+            "is_complete": around.is_complete and len(edges) <= EDGES_MOST,
+        },
+        context={"distances": near},
+    )
     return dict(answer.data)
 
 
 def _among(
-    ids: list[int], node: Node, request: Request, relation: list[str] | None, as_of: datetime | None
+    ids: list[int],
+    node: Node,
+    request: Request,
+    relation: list[str] | None,
+    as_of: datetime | None,
 ) -> list[Edge]:
     edges = Edge.objects.visible_to(request.user).of(node.project).live(as_of)
     edges = edges.filter(source_id__in=ids, target_id__in=ids)
@@ -129,8 +150,10 @@ def connection(start: Node, end: Node, request: Request, depth: int) -> dict[str
     )
     seen = {pk for path in found.paths for pk in path.nodes} | {start.pk, end.pk}
     nodes = allowed.only("key", "node_type", "title").in_bulk(list(seen))
-    edges = Edge.objects.visible_to(request.user).of(project).in_bulk(
-        list({pk for path in found.paths for pk in path.edges})
+    edges = (
+        Edge.objects.visible_to(request.user)
+        .of(project)
+        .in_bulk(list({pk for path in found.paths for pk in path.edges}))
     )
     return {
         "from": EndSerializer(nodes[start.pk]).data,
@@ -149,7 +172,9 @@ def _shown(
     for path in paths:
         if set(path.nodes) <= nodes.keys() and set(path.edges) <= edges.keys():
             yield {
-                "nodes": EndSerializer([nodes[pk] for pk in path.nodes], many=True).data,
+                "nodes": EndSerializer(
+                    [nodes[pk] for pk in path.nodes], many=True
+                ).data,
                 "edges": [
                     _step(edges[pk], *ends)
                     for pk, *ends in zip(
@@ -161,6 +186,10 @@ def _shown(
 
 def _step(edge: Edge, leaves: int, reaches: int) -> dict[str, Any]:
     return {
-        "id": edge.pk, "from": leaves, "relation": edge.relation, "to": reaches,
-        "forward": edge.source_id == leaves, "weight": edge.weight,
+        "id": edge.pk,
+        "from": leaves,
+        "relation": edge.relation,
+        "to": reaches,
+        "forward": edge.source_id == leaves,
+        "weight": edge.weight,
     }

@@ -22,9 +22,26 @@ class NodeSerializer(serializers.ModelSerializer):
     class Meta:
         model = Node
         fields = (
-            "id", "project", "key", "type", "title", "content", "context", "url", "icon",
-            "tags", "metadata", "source_kind", "origin", "language", "occurred_at",
-            "valid_from", "valid_to", "confirmed_at", "last_evidence_at", "gone_at",
+            "id",
+            "project",
+            "key",
+            "type",
+            "title",
+            "content",
+            "context",
+            "url",
+            "icon",
+            "tags",
+            "metadata",
+            "source_kind",
+            "origin",
+            "language",
+            "occurred_at",
+            "valid_from",
+            "valid_to",
+            "confirmed_at",
+            "last_evidence_at",
+            "gone_at",
         )
 
 
@@ -42,21 +59,29 @@ class EdgeSerializer(serializers.ModelSerializer):
     """An edge: `source` -relation-> `target`."""
 
     project = serializers.CharField(source="project.path")
-    source = EndSerializer()
+    source = EndSerializer()  # type: ignore[assignment] # a field's name
     target = EndSerializer()
 
     class Meta:
         model = Edge
         fields = (
-            "id", "project", "source", "relation", "target", "weight", "origin",
-            "occurred_at", "valid_from", "valid_to",
+            "id",
+            "project",
+            "source",
+            "relation",
+            "target",
+            "weight",
+            "origin",
+            "occurred_at",
+            "valid_from",
+            "valid_to",
         )
 
 
 class WalkedEdgeSerializer(serializers.ModelSerializer):
     """An edge between nodes that are given beside it; its ends are their ids."""
 
-    source = serializers.IntegerField(source="source_id")
+    source = serializers.IntegerField(source="source_id")  # type: ignore[assignment] # a field's name
     target = serializers.IntegerField(source="target_id")
 
     class Meta:
@@ -67,10 +92,15 @@ class WalkedEdgeSerializer(serializers.ModelSerializer):
 class NeighbourSerializer(NodeSerializer):
     """A node and how many edges away it is."""
 
-    distance = serializers.IntegerField()
+    distance = serializers.SerializerMethodField()
 
-    class Meta(NodeSerializer.Meta):
+    class Meta:
+        model = Node
         fields = (*NodeSerializer.Meta.fields, "distance")
+
+    def get_distance(self, node: Node) -> int:
+        distances: dict[int, int] = self.context["distances"]
+        return distances[node.pk]
 
 
 class NeighboursSerializer(serializers.Serializer):
@@ -101,14 +131,23 @@ class RunSerializer(serializers.ModelSerializer):
 class RecordSerializer(serializers.ModelSerializer):
     """What a source said; `raw_sha256` is of its bytes as they were read."""
 
-    source = SourceSerializer()
+    source = SourceSerializer()  # type: ignore[assignment] # a field's name
     run = RunSerializer(allow_null=True)
 
     class Meta:
         model = Record
         fields = (
-            "id", "key", "kind", "permalink", "raw_sha256", "content_hash",
-            "occurred_at", "first_fetched_at", "gone_at", "source", "run",
+            "id",
+            "key",
+            "kind",
+            "permalink",
+            "raw_sha256",
+            "content_hash",
+            "occurred_at",
+            "first_fetched_at",
+            "gone_at",
+            "source",
+            "run",
         )
 
 

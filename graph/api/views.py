@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from connections.api.parameters import project_or_only
+from connections.api.parameters import ListParameters, project_or_only
 from connections.api.permissions import visible
 from graph.api.parameters import (
     EdgeParameters,
@@ -54,6 +54,7 @@ class WithProvenance(viewsets.ReadOnlyModelViewSet):
     )
     @action(detail=True)
     def provenance(self, request: Request, pk: int) -> Response:
+        ListParameters.of_query(request)
         rows = self.paginate_queryset(evidence_of(self.get_object(), request))
         return self.get_paginated_response(EvidenceSerializer(rows, many=True).data)
 
@@ -72,7 +73,9 @@ class NodeViewSet(WithProvenance):
         return super().list(request, *args, **kwargs)
 
     @extend_schema(
-        parameters=[WalkParameters], responses=NeighboursSerializer, filters=False,
+        parameters=[WalkParameters],
+        responses=NeighboursSerializer,
+        filters=False,
         summary="What lies around a node, nearest first",
     )
     @action(detail=True, pagination_class=None)
@@ -102,8 +105,11 @@ class PathsView(APIView):
     """The shortest ways from one node to another, over edges of either direction."""
 
     @extend_schema(
-        tags=["graph"], parameters=[PathParameters], responses=PathsAnswer,
-        summary="How two nodes hang together", operation_id="graph_paths",
+        tags=["graph"],
+        parameters=[PathParameters],
+        responses=PathsAnswer,
+        summary="How two nodes hang together",
+        operation_id="graph_paths",
     )
     def get(self, request: Request) -> Response:
         asked = PathParameters.of_query(request)
@@ -116,8 +122,11 @@ class StatisticsView(APIView):
     """Counts of what the caller may see of a project."""
 
     @extend_schema(
-        tags=["graph"], parameters=[StatisticsParameters], responses=StatisticsAnswer,
-        summary="How much there is", operation_id="graph_statistics",
+        tags=["graph"],
+        parameters=[StatisticsParameters],
+        responses=StatisticsAnswer,
+        summary="How much there is",
+        operation_id="graph_statistics",
     )
     def get(self, request: Request) -> Response:
         asked = StatisticsParameters.of_query(request)
@@ -126,8 +135,8 @@ class StatisticsView(APIView):
         counted = count_graph(
             Node.objects.visible_to(user).of(project).current(),
             Edge.objects.visible_to(user).of(project).live(),
-            Record.objects.visible_to(user).of(project).filter(
-                counted=True, gone_at=None
-            ),
+            Record.objects.visible_to(user)
+            .of(project)
+            .filter(counted=True, gone_at=None),
         )
         return Response({"project": project.path, **asdict(counted)})

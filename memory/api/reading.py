@@ -34,7 +34,9 @@ def conversation_with_turns(found: Conversation, request: Request) -> dict[str, 
 
 def _open_nodes(turns: list[Turn], request: Request, project: Project) -> set[int]:
     cited = {
-        citation.node_id for turn in turns for citation in turn.citations.all()
+        citation.node_id
+        for turn in turns
+        for citation in turn.citations.all()
         if citation.node_id
     }
     nodes = visible(Node.objects.current(), request).of(project).filter(pk__in=cited)

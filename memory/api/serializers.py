@@ -67,7 +67,7 @@ _Call = inline_serializer(
     },
     many=True,
 )
-_ANSWER = {
+_ANSWER: dict[str, serializers.Field] = {
     "turn": serializers.IntegerField(allow_null=True),
     "answer": _text(),
     "grounded": serializers.BooleanField(help_text="The sources hold an answer."),
@@ -91,6 +91,24 @@ _Turn = inline_serializer(
         ),
     },
     many=True,
+)
+ChatEvent = inline_serializer(
+    "ChatEvent",
+    {
+        "event": serializers.ChoiceField(
+            choices=[
+                "status",
+                "filters",
+                "sources",
+                "delta",
+                "citation",
+                "done",
+                "error",
+                "ping",
+            ]
+        ),
+        "data": serializers.CharField(help_text="An object, as JSON."),
+    },
 )
 ConversationResponse = inline_serializer(
     "ConversationWithTurns",

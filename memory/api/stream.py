@@ -15,11 +15,15 @@ from memory.answers import ChatAnswer, Cited
 
 # Proxies close a connection that is silent for a minute or less.
 PING_SECONDS = 15.0
-_SENTENCE = re.compile(r"(?s).*?(?:[.!?…][\"'”’)]*(?:\s?\[\d{1,3}\])*\s+|\n+|\Z)")
+_SENTENCE = re.compile(
+    r"(?s).*?(?:[.!?…][\"'\u2019\u201d)]*(?:\s?\[\d{1,3}\])*\s+|\n+|\Z)"
+)
 _NUMBER = re.compile(r"\[(\d{1,3})\]")
 
 
-def streamed(answering: Callable[[], ChatAnswer | JsonResponse]) -> StreamingHttpResponse:
+def streamed(
+    answering: Callable[[], ChatAnswer | JsonResponse],
+) -> StreamingHttpResponse:
     """Return the events of an answer; `answering` must release its connection."""
     return StreamingHttpResponse(
         events(answering),

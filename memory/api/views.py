@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.http import HttpResponseBase, JsonResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import NotFound
@@ -23,6 +22,7 @@ from connections.models import ApiToken, Scope, record_audit
 from memory.answers import ChatAnswer
 from memory.api.reading import conversation_with_turns, own_conversations
 from memory.api.serializers import (
+    ChatEvent,
     ChatParameters,
     ChatResponse,
     ConversationResponse,
@@ -48,16 +48,22 @@ class ChatView(APIView):
     renderer_classes = (JSONRenderer, EventStream)
 
     @extend_schema(
-        tags=["chat"], request=ChatParameters, summary="Ask", operation_id="chat",
+        tags=["chat"],
+        request=ChatParameters,
+        summary="Ask",
+        operation_id="chat",
         responses={
             (200, "application/json"): ChatResponse,
-            (200, "text/event-stream"): OpenApiTypes.STR,
+            (200, "text/event-stream"): ChatEvent,
         },
     )
     def post(self, request: Request) -> HttpResponseBase:
         asked = ChatParameters.of_body(request)
         answering = _answering(request, asked)
-        if asked["stream"] or request.accepted_renderer.media_type == EventStream.media_type:
+        if (
+            asked["stream"]
+            or request.accepted_renderer.media_type == EventStream.media_type
+        ):
             return streamed(_released(answering, request))
         return Response(answering().as_json())
 
@@ -95,9 +101,12 @@ def forget(conversation: Conversation, request: Request) -> None:
     token = request.auth if isinstance(request.auth, ApiToken) else None
     with transaction.atomic():
         record_audit(
-            "conversation.deleted", target=str(conversation.pk),
-            project=conversation.project, actor=caller(request),
-            token_id=token and token.pk, turns=conversation.turns.count(),
+            "conversation.deleted",
+            target=str(conversation.pk),
+            project=conversation.project,
+            actor=caller(request),
+            token_id=token.pk if token else None,
+            turns=conversation.turns.count(),
         )
         conversation.delete()
 

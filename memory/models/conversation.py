@@ -72,6 +72,7 @@ class Citation(models.Model):
     url = models.TextField(blank=True)
     quote = models.TextField(blank=True)
     timestamp = models.DateTimeField(null=True)
+    contributions = models.JSONField(default=dict)
 
     class Meta:
         db_table = "citations"

@@ -19,7 +19,9 @@ DEFAULT_LIMIT = 20
 def names(help_text: str) -> serializers.ListField:
     return serializers.ListField(
         child=serializers.CharField(max_length=NAME_CHARACTERS),
-        required=False, max_length=NAMES_MOST, help_text=help_text,
+        required=False,
+        max_length=NAMES_MOST,
+        help_text=help_text,
     )
 
 
@@ -30,7 +32,9 @@ class FilterParameters(Parameters):
     sources = names("Kinds of source: slack, mail, folder, ...")
     people = names("Keys or names of persons.")
     tags = names("Tags, all of which it has.")
-    since = serializers.DateTimeField(required=False, help_text="Said at this or later.")
+    since = serializers.DateTimeField(
+        required=False, help_text="Said at this or later."
+    )
     until = serializers.DateTimeField(required=False, help_text="Said before this.")
     as_of = serializers.DateTimeField(required=False, help_text="Valid at this moment.")
 
@@ -40,7 +44,9 @@ class FilterParameters(Parameters):
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         since, until = given.get("since"), given.get("until")
         if since and until and since >= until:
-            raise serializers.ValidationError({"until": ["It must be later than since."]})
+            raise serializers.ValidationError(
+                {"until": ["It must be later than since."]}
+            )
         return given
 
 
@@ -52,7 +58,8 @@ class SearchParameters(Parameters):
         required=False, default="", allow_blank=True, max_length=QUERY_CHARACTERS
     )
     limit = serializers.IntegerField(
-        default=DEFAULT_LIMIT, min_value=1,
+        default=DEFAULT_LIMIT,
+        min_value=1,
         max_value=settings.FABRIC["SEARCH_LIMIT_MOST"],
     )
     profile = serializers.CharField(default="default", max_length=NAME_CHARACTERS)
@@ -61,10 +68,11 @@ class SearchParameters(Parameters):
     @staticmethod
     def filters_of(asked: dict[str, Any]) -> Filters:
         """Return the filters among what was asked, as search takes them."""
-        return Filters(**{
+        given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in asked.get("filters", {}).items()
-        })
+        }
+        return Filters(**given)
 
 
 _Parsed = inline_serializer(

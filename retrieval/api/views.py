@@ -19,8 +19,11 @@ class SearchView(APIView):
     parser_classes = (JSONBody,)
 
     @extend_schema(
-        tags=["search"], request=SearchParameters, responses=SearchResponse,
-        summary="Search", operation_id="search",
+        tags=["search"],
+        request=SearchParameters,
+        responses=SearchResponse,
+        summary="Search",
+        operation_id="search",
     )
     def post(self, request: Request) -> Response:
         asked = SearchParameters.of_body(request)

@@ -241,6 +241,26 @@ def test_a_source_shows_what_its_last_run_did(
     assert "mail-7" in page.content.decode()
 
 
+def test_a_projects_sample_questions_are_written_one_a_line(
+    root: User, project: Project, client: Client
+) -> None:
+    client.force_login(root)
+    data = {
+        "tenant": project.tenant_id,
+        "name": "Main",
+        "slug": "main",
+        "language": "english",
+        "sample_questions": "Who, of us, has the key?\n\n  Where is it?  \n",
+        "memberships-TOTAL_FORMS": "0",
+        "memberships-INITIAL_FORMS": "0",
+    }
+    change = reverse("admin:connections_project_change", args=[project.pk])
+    assert client.post(change, data).status_code == 302
+    project.refresh_from_db()
+    assert project.sample_questions == ["Who, of us, has the key?", "Where is it?"]
+    assert "Where is it?" in client.get(change).content.decode()
+
+
 @pytest.mark.parametrize("name", ["source", "syncrun", "audit", "audience"])
 def test_what_is_written_elsewhere_cannot_be_added_here(
     name: str, root: User, client: Client

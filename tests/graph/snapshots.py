@@ -88,8 +88,15 @@ class _Names:
         by = (v.record.source.name, v.record.key) if v.kind == "said" else None
         return (
             of, v.kind, v.part, v.start, v.end, v.quote, v.weight, v.via_source,
-            v.via_target, by, str(v.assertion and sorted(v.assertion.items())),
+            v.via_target, by, _described(v.assertion),
         )
+
+
+def _described(assertion: dict[str, Any] | None) -> str:
+    if assertion is None:
+        return ""
+    rank = round(float(assertion["precedence"]), 6)
+    return str(sorted({**assertion, "precedence": rank}.items()))
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from connections.models import SyncRun
@@ -69,7 +69,9 @@ def test_the_corpus_has_what_order_could_disturb(undisturbed):
 
 
 @settings(
-    max_examples=25, deadline=None, derandomize=True, database=None,
+    # Shrinking takes minutes; the differences name the node or edge as it is.
+    phases=(Phase.generate,),
+    max_examples=12, deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.utils import timezone
@@ -19,7 +20,7 @@ def nodes(project, member):
 
 def chain(project, length, **fields):
     made = [make_node(project, f"n{i}", **fields) for i in range(length)]
-    edges = [make_edge(a, b) for a, b in zip(made, made[1:], strict=False)]
+    edges = [make_edge(a, b) for a, b in pairwise(made)]
     return made, edges
 
 
@@ -154,20 +155,63 @@ def test_a_search_costs_at_most_a_query_for_each_step(
 def test_the_nearest_come_first_with_their_distance(project, nodes):
     made, _ = chain(project, 5)
     around = nearest(nodes, made[0].pk, project=project, depth=3, limit=10)
-    assert list(around.items()) == [(made[1].pk, 1), (made[2].pk, 2), (made[3].pk, 3)]
+    assert list(around.distances.items()) == [
+        (made[1].pk, 1),
+        (made[2].pk, 2),
+        (made[3].pk, 3),
+    ]
+    assert around.is_complete
 
 
-def test_the_limit_keeps_the_nearest(project, nodes, django_assert_max_num_queries):
+def test_of_the_equally_near_the_strongest_come_first(project, nodes):
+    a = make_node(project, "a")
+    made = [make_node(project, f"n{weight}") for weight in range(3)]
+    for weight, node in enumerate(made):
+        make_edge(node, a, weight=weight)
+    around = nearest(nodes, a.pk, project=project, depth=1, limit=2)
+    assert list(around.distances) == [made[2].pk, made[1].pk]
+    assert not around.is_complete
+
+
+@pytest.mark.parametrize(("limit", "is_complete"), [(2, False), (4, False), (5, True)])
+def test_it_is_told_whether_the_limit_left_something_out(
+    limit, is_complete, project, nodes
+):
     made, _ = chain(project, 6)
-    with django_assert_max_num_queries(2):
-        around = nearest(nodes, made[0].pk, project=project, depth=4, limit=2)
-    assert around == {made[1].pk: 1, made[2].pk: 2}
+    around = nearest(nodes, made[0].pk, project=project, depth=6, limit=limit)
+    assert list(around.distances) == [node.pk for node in made[1 : limit + 1]]
+    assert around.is_complete is is_complete
+
+
+def test_a_walk_ends_when_there_is_enough(
+    project, nodes, django_assert_max_num_queries
+):
+    made, _ = chain(project, 6)
+    with django_assert_max_num_queries(3):
+        nearest(nodes, made[0].pk, project=project, depth=6, limit=2)
 
 
 def test_nothing_is_near_to_a_node_one_may_not_see(project, outsider, member):
     closed = make_audience(project, "G1", [member])
     a, b = make_node(project, "a", audience=closed), make_node(project, "b")
-    make_edge(a, b)
+    make_edge(a, b, audience=make_audience(project))
     nodes = Node.objects.visible_to(outsider)
-    assert nearest(nodes, a.pk, project=project, depth=2, limit=5) == {}
-    assert nearest(nodes, b.pk, project=project, depth=2, limit=5) == {}
+    for node in (a, b):
+        around = nearest(nodes, node.pk, project=project, depth=2, limit=5)
+        assert around.distances == {}
+
+
+def test_no_path_begins_or_ends_at_what_may_not_be_seen(project, outsider, member):
+    closed = make_audience(project, "G1", [member])
+    a, b = make_node(project, "a", audience=closed), make_node(project, "b")
+    make_edge(a, b, audience=make_audience(project))
+    nodes = Node.objects.visible_to(outsider)
+    assert found(nodes, a, b, project) == ()
+    assert found(nodes, b, a, project) == ()
+
+
+def test_who_sees_nothing_costs_no_query(project, user, django_assert_max_num_queries):
+    made, _ = chain(project, 2)
+    nodes = Node.objects.visible_to(user)
+    with django_assert_max_num_queries(0):
+        assert found(nodes, made[0], made[1], project) == ()

@@ -36,9 +36,7 @@ EVERYTHING = pytest.mark.parametrize(("method", "path", "body"), [*READ, ASK])
 @pytest.fixture
 def call(project, member):
     world = make_world(project, member)
-    names = {
-        "node": world.first.pk, "edge": world.posted.pk, "other": world.channel.pk
-    }
+    names = {"node": world.first.pk, "edge": world.posted.pk, "other": world.channel.pk}
 
     def called(client, method, path, body):
         return getattr(client, method)(f"/api/v1/{path.format(**names)}", body)
@@ -55,7 +53,9 @@ def test_a_member_is_answered(method, path, body, call, project, member):
 @EVERYTHING
 def test_nobody_is_a_401(method, path, body, call, project, member):
     for client in (
-        APIClient(), expired_client(member, project), revoked_client(member, project)
+        APIClient(),
+        expired_client(member, project),
+        revoked_client(member, project),
     ):
         answer = call(client, method, path, body)
         assert answer.status_code == 401

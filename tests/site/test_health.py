@@ -50,7 +50,9 @@ def test_metrics_are_lines_that_prometheus_reads(project):
     assert "fabric_up 1\n" in text
     assert 'fabric_table_rows{table="graph_nodes"} ' in text
     for line in text.splitlines():
-        assert re.fullmatch(r'# .+|fabric_[a-z_]+(\{[a-z]+="[a-z_]+"\})? \d+', line), line
+        assert re.fullmatch(r'# .+|fabric_[a-z_]+(\{[a-z]+="[a-z_]+"\})? \d+', line), (
+            line
+        )
     assert "acme" not in text
 
 

@@ -72,20 +72,33 @@ def make_world(project: Project, member: User) -> World:
     closed = make_audience(project, "slack:G1", [member])
     channel = make_node(project, "slack:C1", node_type="channel", title="#general")
     first = make_node(
-        project, "slack:C1:1.0", "The launch is in May.", title="Launch",
-        occurred_at=NOON, tags=["launch"],
+        project,
+        "slack:C1:1.0",
+        "The launch is in May.",
+        title="Launch",
+        occurred_at=NOON,
+        tags=["launch"],
     )
     second = make_node(project, "slack:C1:2.0", "We agreed on May.", occurred_at=NOON)
     private = make_node(
         project, "slack:G1", node_type="channel", title="#board", audience=closed
     )
     secret = make_node(
-        project, "slack:G1:3.0", f"The price of {SECRET_WORD} is nine.",
-        title=f"Price of {SECRET_WORD}", audience=closed, occurred_at=NOON,
+        project,
+        "slack:G1:3.0",
+        f"The price of {SECRET_WORD} is nine.",
+        title=f"Price of {SECRET_WORD}",
+        audience=closed,
+        occurred_at=NOON,
         tags=["price"],
     )
     return World(
-        project, channel, first, second, secret, private,
+        project,
+        channel,
+        first,
+        second,
+        secret,
+        private,
         posted=make_edge(first, channel, "posted_in"),
         secret_posted=make_edge(secret, private, "posted_in"),
         secret_mention=make_edge(secret, second, "mentions"),

@@ -22,8 +22,20 @@ def packed(value: object) -> str:
 
 @pytest.mark.parametrize(
     "cursor",
-    ["x", "%%%", "é", packed([]), packed(["1", "2"]), packed([1]), packed(["a"]),
-     packed({"a": 1}), packed([None]), "A" * 400, "A" * 401, "\x00"],
+    [
+        "x",
+        "%%%",
+        "é",
+        packed([]),
+        packed(["1", "2"]),
+        packed([1]),
+        packed(["a"]),
+        packed({"a": 1}),
+        packed([None]),
+        "A" * 400,
+        "A" * 401,
+        "\x00",
+    ],
 )
 def test_a_cursor_of_no_list_is_a_400(cursor, project, member):
     answer = session_client(member).get(URL, {"cursor": cursor})

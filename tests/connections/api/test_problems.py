@@ -32,7 +32,11 @@ def answered(error: Exception):
         (Http404(), 404, "not_found"),
         (PermissionDenied("no"), 403, "permission_denied"),
         (SuspiciousOperation("odd"), 400, "parse_error"),
-        (UnknownName("There is no profile 'x'; there are: default."), 400, "unknown_name"),
+        (
+            UnknownName("There is no profile 'x'; there are: default."),
+            400,
+            "unknown_name",
+        ),
         (caused(OperationalError(), QueryCanceled()), 503, "too_slow"),
         (RuntimeError("secret"), 500, "internal"),
     ],
@@ -71,7 +75,8 @@ def test_an_unknown_address_is_a_problem(path, project, member):
 def test_malformed_json_is_a_400(body, project, member):
     client = token_client(member, project)
     answer = client.post(
-        "/api/v1/search/", body,
+        "/api/v1/search/",
+        body,
         content_type="application/json",
     )
     problem_of(answer, 400, "parse_error")
@@ -87,14 +92,18 @@ def test_json_that_is_no_object_is_a_400(body, project, member):
 def test_a_body_in_an_odd_encoding_is_read_as_utf8(project, member):
     client = token_client(member, project)
     answer = client.post(
-        "/api/v1/search/", b'{"query": ""}', content_type="application/json; charset=base64"
+        "/api/v1/search/",
+        b'{"query": ""}',
+        content_type="application/json; charset=base64",
     )
     assert answer.status_code == 200
 
 
 def test_a_body_too_large_is_a_413(project, member, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    answer = token_client(member, project).post("/api/v1/search/", {"query": "x" * 1000})
+    answer = token_client(member, project).post(
+        "/api/v1/search/", {"query": "x" * 1000}
+    )
     problem_of(answer, 413, "too_large")
 
 
@@ -111,7 +120,9 @@ def test_a_method_that_is_not_there_is_a_405(project, member):
 
 
 def test_an_answer_nobody_makes_is_a_406(project, member):
-    answer = token_client(member, project).get("/api/v1/projects/", HTTP_ACCEPT="image/png")
+    answer = token_client(member, project).get(
+        "/api/v1/projects/", HTTP_ACCEPT="image/png"
+    )
     problem_of(answer, 406, "not_acceptable")
 
 

@@ -12,8 +12,12 @@ def test_a_caller_gets_their_projects_and_their_role(project, other_project):
     make_member(project, "viewer@acme.test", Role.VIEWER)
     assert token_client(editor, project).get(URL).json()["results"] == [
         {
-            "id": project.pk, "project": "acme/main", "tenant": "acme", "name": "Main",
-            "language": "english", "role": "editor",
+            "id": project.pk,
+            "project": "acme/main",
+            "tenant": "acme",
+            "name": "Main",
+            "language": "english",
+            "role": "editor",
         }
     ]
 

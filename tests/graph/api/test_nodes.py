@@ -35,7 +35,9 @@ def test_a_node_is_shown_with_what_its_source_said(world, member):
 
 
 def test_a_list_holds_what_the_caller_may_see(world, member, outsider, stranger):
-    assert keys(session_client(member).get(URL)) == world.public_keys | world.secret_keys
+    assert (
+        keys(session_client(member).get(URL)) == world.public_keys | world.secret_keys
+    )
     assert keys(session_client(outsider).get(URL)) == world.public_keys
     assert keys(session_client(stranger).get(URL)) == set()
 
@@ -71,7 +73,10 @@ def test_another_project_is_a_404_to_who_is_not_in_it(world, stranger, other_pro
         ({"q": "launching"}, {"slack:C1:1.0"}),
         ({"q": "gener"}, {"slack:C1"}),
         ({"q": "%"}, set()),
-        ({"project": "", "type": "", "key": "slack:C1", "tag": "", "q": ""}, {"slack:C1"}),
+        (
+            {"project": "", "type": "", "key": "slack:C1", "tag": "", "q": ""},
+            {"slack:C1"},
+        ),
     ],
 )
 def test_a_list_is_narrowed_by_what_is_asked(asked, found, world, member):
@@ -79,7 +84,9 @@ def test_a_list_is_narrowed_by_what_is_asked(asked, found, world, member):
 
 
 def test_words_find_nothing_the_caller_may_not_see(world, member, outsider):
-    assert keys(session_client(member).get(URL, {"q": SECRET_WORD})) == {world.secret.key}
+    assert keys(session_client(member).get(URL, {"q": SECRET_WORD})) == {
+        world.secret.key
+    }
     assert keys(session_client(outsider).get(URL, {"q": SECRET_WORD})) == set()
     assert keys(session_client(outsider).get(URL, {"tag": "price"})) == set()
     assert keys(session_client(outsider).get(URL, {"key": world.secret.key})) == set()
@@ -93,8 +100,13 @@ def test_an_unknown_type_is_an_error_that_lists_the_known(world, member):
 
 @pytest.mark.parametrize(
     "asked",
-    [{"key": "a\x00"}, {"q": "\x00"}, {"tag": "x" * 501}, {"as_of": "soon"},
-     {"project": "acme/\x00"}],
+    [
+        {"key": "a\x00"},
+        {"q": "\x00"},
+        {"tag": "x" * 501},
+        {"as_of": "soon"},
+        {"project": "acme/\x00"},
+    ],
 )
 def test_what_cannot_be_asked_is_a_400(asked, world, member):
     client = token_client(member, world.project)
@@ -163,7 +175,8 @@ def test_neighbours_come_nearest_first_with_the_edges_among_them(world, member):
     body = around(token_client(member, world.project), world.second, depth=2)
     assert body["node"]["key"] == world.second.key
     assert [(n["key"], n["distance"]) for n in body["nodes"]] == [
-        (world.secret.key, 1), (world.private_channel.key, 2),
+        (world.secret.key, 1),
+        (world.private_channel.key, 2),
     ]
     assert {(e["source"], e["relation"], e["target"]) for e in body["edges"]} == {
         (world.secret.pk, "mentions", world.second.pk),
@@ -181,7 +194,9 @@ def test_neighbours_keep_to_the_relations_asked_for(world, member):
     client = token_client(member, world.project)
     body = around(client, world.secret, relation="posted_in")
     assert [n["key"] for n in body["nodes"]] == [world.private_channel.key]
-    answer = client.get(f"{URL}{world.secret.pk}/neighbours/?relation=posted_in&relation=mentions")
+    answer = client.get(
+        f"{URL}{world.secret.pk}/neighbours/?relation=posted_in&relation=mentions"
+    )
     assert len(answer.json()["nodes"]) == 2
     assert len(around(client, world.secret, relation="")["nodes"]) == 2
 
@@ -194,8 +209,15 @@ def test_neighbours_beyond_the_limit_are_told_of(world, member):
 
 @pytest.mark.parametrize(
     "asked",
-    [{"depth": 0}, {"depth": 99}, {"limit": 0}, {"limit": 201}, {"relation": "nope"},
-     {"as_of": "x"}, {"cursor": "x"}],
+    [
+        {"depth": 0},
+        {"depth": 99},
+        {"limit": 0},
+        {"limit": 201},
+        {"relation": "nope"},
+        {"as_of": "x"},
+        {"cursor": "x"},
+    ],
 )
 def test_neighbours_out_of_bounds_are_a_400(asked, world, member):
     client = token_client(member, world.project)
@@ -231,7 +253,11 @@ def test_provenance_names_the_record_its_source_and_the_words(world, member):
     assert record["key"] == "slack:C1:1.0"
     assert record["raw_sha256"] == "a" * 64
     assert record["permalink"] == "https://acme.slack.com/x"
-    assert record["source"] == {"id": source.pk, "kind": "slack", "name": "slack-export"}
+    assert record["source"] == {
+        "id": source.pk,
+        "kind": "slack",
+        "name": "slack-export",
+    }
     assert record["run"]["id"] == run.pk
 
 
@@ -240,8 +266,11 @@ def test_evidence_whose_record_may_not_be_seen_is_left_out(world, member, outsid
         world.project, "slack:G1:9.0", audience=world.secret.audience, body="hush"
     )
     Evidence.objects.create(
-        tenant_id=world.project.tenant_id, project=world.project, record=hidden,
-        node=world.first, quote=SECRET_WORD,
+        tenant_id=world.project.tenant_id,
+        project=world.project,
+        record=hidden,
+        node=world.first,
+        quote=SECRET_WORD,
     )
     url = f"{URL}{world.first.pk}/provenance/"
     assert len(token_client(member, world.project).get(url).json()["results"]) == 2
@@ -256,7 +285,9 @@ def test_provenance_costs_the_same_with_more_evidence(
 ):
     for i in range(10):
         Evidence.objects.create(
-            tenant_id=world.project.tenant_id, project=world.project, node=world.first,
+            tenant_id=world.project.tenant_id,
+            project=world.project,
+            node=world.first,
             record=make_record(world.project, f"r{i}"),
         )
     client = token_client(member, world.project)

@@ -15,10 +15,15 @@ def test_a_path_names_its_relations_and_their_direction(world, member):
     assert (body["length"], body["is_complete"]) == (3, True)
     (path,) = body["paths"]
     assert [node["key"] for node in path["nodes"]] == [
-        world.first.key, world.channel.key, world.second.key, world.secret.key,
+        world.first.key,
+        world.channel.key,
+        world.second.key,
+        world.secret.key,
     ]
     assert [(step["relation"], step["forward"]) for step in path["edges"]] == [
-        ("posted_in", True), ("posted_in", False), ("mentions", False),
+        ("posted_in", True),
+        ("posted_in", False),
+        ("mentions", False),
     ]
     assert [step["from"] for step in path["edges"]] == [
         node["id"] for node in path["nodes"][:-1]
@@ -36,11 +41,13 @@ def test_no_path_leads_through_what_the_caller_may_not_see(world, member, outsid
 
 def test_an_end_that_may_not_be_seen_is_a_404(world, outsider, stranger, other_project):
     for user, project, end in (
-        (outsider, world.project, world.secret), (stranger, other_project, world.first)
+        (outsider, world.project, world.secret),
+        (stranger, other_project, world.first),
     ):
         client = token_client(user, project)
         for asked in (
-            {"from": end.pk, "to": world.second.pk}, {"from": world.second.pk, "to": end.key}
+            {"from": end.pk, "to": world.second.pk},
+            {"from": world.second.pk, "to": end.key},
         ):
             assert client.get(URL, asked).status_code == 404
 
@@ -54,8 +61,13 @@ def test_the_depth_bounds_a_path(world, member):
 
 @pytest.mark.parametrize(
     "asked",
-    [{}, {"from": "a"}, {"from": "a", "to": "b", "max_depth": 99},
-     {"from": "a", "to": "b", "max_depth": 0}, {"from": "\x00", "to": "b"}],
+    [
+        {},
+        {"from": "a"},
+        {"from": "a", "to": "b", "max_depth": 99},
+        {"from": "a", "to": "b", "max_depth": 0},
+        {"from": "\x00", "to": "b"},
+    ],
 )
 def test_what_cannot_be_asked_is_a_400(asked, world, member):
     assert token_client(member, world.project).get(URL, asked).status_code == 400

@@ -13,10 +13,15 @@ def test_the_counts_are_of_what_the_caller_may_see(world, member, outsider):
     mine = token_client(member, world.project).get(URL, {"project": "acme/main"}).json()
     theirs = token_client(outsider, world.project).get(URL).json()
     assert mine == {
-        "project": "acme/main", "nodes": 5, "edges": 3, "records": 5,
-        "nodes_by_type": {"message": 3, "channel": 2}, "nodes_by_source": {"slack": 5},
+        "project": "acme/main",
+        "nodes": 5,
+        "edges": 3,
+        "records": 5,
+        "nodes_by_type": {"message": 3, "channel": 2},
+        "nodes_by_source": {"slack": 5},
         "edges_by_relation": {"posted_in": 2, "mentions": 1},
-        "first_at": "2026-03-02T12:00:00Z", "last_at": "2026-03-02T12:00:00Z",
+        "first_at": "2026-03-02T12:00:00Z",
+        "last_at": "2026-03-02T12:00:00Z",
     }
     assert (theirs["nodes"], theirs["edges"], theirs["records"]) == (3, 1, 3)
 

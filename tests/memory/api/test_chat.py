@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.test import AsyncClient
 
 from connections.models import Audit
@@ -21,8 +22,15 @@ def test_an_answer_cites_its_sources_and_is_kept(world, member):
     asked = {"project": "acme/main", "question": QUESTION}
     body = token_client(member, world.project).post(URL, asked).json()
     assert body.keys() >= {
-        "conversation", "turn", "answer", "grounded", "citations", "sql", "calls",
-        "lambda", "model",
+        "conversation",
+        "turn",
+        "answer",
+        "grounded",
+        "citations",
+        "sql",
+        "calls",
+        "lambda",
+        "model",
     }
     assert body["grounded"]
     assert body["citations"][0]["key"] == world.first.key
@@ -92,9 +100,16 @@ def test_asking_needs_its_own_scope(world, member):
 
 @pytest.mark.parametrize(
     "asked",
-    [{}, {"question": ""}, {"question": " "}, {"question": "x" * 4001},
-     {"question": "\x00"}, {"question": "x", "conversation": "y"},
-     {"question": "x", "stream": "perhaps"}, {"question": "x", "model": "y"}],
+    [
+        {},
+        {"question": ""},
+        {"question": " "},
+        {"question": "x" * 4001},
+        {"question": "\x00"},
+        {"question": "x", "conversation": "y"},
+        {"question": "x", "stream": "perhaps"},
+        {"question": "x", "model": "y"},
+    ],
 )
 def test_what_cannot_be_asked_is_a_400(asked, world, member):
     assert token_client(member, world.project).post(URL, asked).status_code == 400
@@ -119,7 +134,9 @@ def stream_of(user, project, headers=None, **asked):
 
     async def read():
         response = await AsyncClient().post(
-            URL, {"question": QUESTION, **asked}, content_type="application/json",
+            URL,
+            {"question": QUESTION, **asked},
+            content_type="application/json",
             headers={"Authorization": f"Bearer {token}", **(headers or {})},
         )
         assert response.streaming, response.content
@@ -142,7 +159,13 @@ def test_a_stream_begins_with_a_status_and_ends_with_the_whole_answer(world, mem
     names = [name for name, _ in events]
     assert (names[0], names[-1]) == ("status", "done")
     assert set(names) <= {
-        "status", "filters", "sources", "delta", "citation", "done", "ping"
+        "status",
+        "filters",
+        "sources",
+        "delta",
+        "citation",
+        "done",
+        "ping",
     }
     done = events[-1][1]
     told = "".join(data["text"] for name, data in events if name == "delta")
@@ -183,3 +206,15 @@ def test_a_long_wait_is_filled_with_pings(world, member, monkeypatch):
     _, events = stream_of(member, world.project, stream=True)
     assert "ping" in [name for name, _ in events]
     assert events[-1][0] == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_holds_no_connection_while_it_is_told():
+    def look(*_):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        assert connection.connection is not None
+        return "an answer"
+
+    assert views._released(look, None)() == "an answer"
+    assert connection.connection is None

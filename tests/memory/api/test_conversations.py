@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from connections.models import AudienceMember, Audit, ApiToken
+from connections.models import ApiToken, AudienceMember, Audit
 from graph.models import Node
 from memory.ask import ask
 from memory.models import Conversation, Turn
@@ -33,7 +33,9 @@ def test_a_list_holds_ones_own_the_newest_first(world, member, outsider):
 
 
 def test_pages_hold_every_conversation_once(world, member):
-    made = [str(ask(world.project, f"{n}?", user=member).conversation) for n in range(5)]
+    made = [
+        str(ask(world.project, f"{n}?", user=member).conversation) for n in range(5)
+    ]
     client, seen, cursor = token_client(member, world.project), [], ""
     while cursor is not None:
         page = client.get(URL, {"limit": 2, "cursor": cursor}).json()
@@ -42,7 +44,9 @@ def test_pages_hold_every_conversation_once(world, member):
     assert seen == made[::-1]
 
 
-def test_a_conversation_is_read_with_its_turns_and_citations(conversation, world, member):
+def test_a_conversation_is_read_with_its_turns_and_citations(
+    conversation, world, member
+):
     ask(world.project, "And who agreed?", user=member, conversation=conversation)
     body = token_client(member, world.project).get(f"{URL}{conversation.pk}/").json()
     assert [turn["question"] for turn in body["turns"]] == [QUESTION, "And who agreed?"]
@@ -74,9 +78,7 @@ def test_an_answer_from_what_is_closed_by_now_is_withheld(world, member):
     asked = ask(world.project, f"What is the price of {SECRET_WORD}?", user=member)
     assert "nine" in asked.answer
     client, url = token_client(member, world.project), f"{URL}{asked.conversation}/"
-    AudienceMember.objects.filter(
-        audience=world.secret.audience, user=member
-    ).delete()
+    AudienceMember.objects.filter(audience=world.secret.audience, user=member).delete()
     answer = client.get(url)
     (turn,) = answer.json()["turns"]
     assert turn["withheld"]

@@ -17,8 +17,16 @@ def test_an_answer_has_the_members_that_are_promised(world, member):
     asked = {"project": "acme/main", "query": "launch"}
     body = token_client(member, world.project).post(URL, asked).json()
     assert body.keys() >= {
-        "query", "parsed", "profile", "total_results", "sources", "arms", "dropped",
-        "took_ms", "lambda", "results",
+        "query",
+        "parsed",
+        "profile",
+        "total_results",
+        "sources",
+        "arms",
+        "dropped",
+        "took_ms",
+        "lambda",
+        "results",
     }
     result = body["results"][0]
     assert result["id"] == "graph:slack:C1:1.0"
@@ -32,7 +40,9 @@ def test_an_empty_query_gives_the_most_recent(world, member):
     client = token_client(member, world.project)
     for asked in ({}, {"query": ""}, {"query": " "}):
         assert set(keys(client.post(URL, asked))) == {
-            world.first.key, world.second.key, world.secret.key,
+            world.first.key,
+            world.second.key,
+            world.secret.key,
         }
 
 
@@ -76,15 +86,24 @@ def test_filters_narrow_a_search(world, member):
         ({"limit": "many"}, "limit"),
         ({"query": "\x00"}, "query"),
         ({"query": ["a"]}, "query"),
-        ({"filters": {"since": "2026-02-02T00:00:00Z", "until": "2026-02-01T00:00:00Z"}},
-         "filters.until"),
+        (
+            {
+                "filters": {
+                    "since": "2026-02-02T00:00:00Z",
+                    "until": "2026-02-01T00:00:00Z",
+                }
+            },
+            "filters.until",
+        ),
         ({"filters": {"kinds": ["x"]}}, "filters.kinds"),
         ({"filters": {"tags": "x"}}, "filters.tags"),
         ({"filters": {"tags": ["\x00"]}}, "filters.tags.0"),
         ({"filters": []}, "filters"),
     ],
 )
-def test_what_cannot_be_asked_is_a_400_that_names_the_field(asked, field, world, member):
+def test_what_cannot_be_asked_is_a_400_that_names_the_field(
+    asked, field, world, member
+):
     answer = token_client(member, world.project).post(URL, asked)
     assert answer.status_code == 400, answer.content
     assert list(answer.json()["errors"]) == [field]
@@ -92,7 +111,10 @@ def test_what_cannot_be_asked_is_a_400_that_names_the_field(asked, field, world,
 
 @pytest.mark.parametrize(
     ("asked", "known"),
-    [({"profile": "fast"}, "default"), ({"filters": {"types": ["massage"]}}, "message")],
+    [
+        ({"profile": "fast"}, "default"),
+        ({"filters": {"types": ["massage"]}}, "message"),
+    ],
 )
 def test_an_unknown_name_is_an_error_that_lists_the_known(asked, known, world, member):
     answer = token_client(member, world.project).post(URL, asked)
