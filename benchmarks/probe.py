@@ -19,7 +19,7 @@ from itertools import cycle
 from django.db import connection, connections
 
 from benchmarks.database import use
-from benchmarks.statements import Watch, plan_of
+from benchmarks.statements import Watch, plan_of, was_used
 from connections.models import Project
 from graph.embed import INDEX
 from retrieval.search import search
@@ -69,7 +69,7 @@ def main() -> None:
             took.append((time.perf_counter() - started) * 1000)
             if select.select([sys.stdin], [], [], PAUSE)[0]:
                 break
-    by_index = INDEX in plan_of(*watch.last)
+    by_index = was_used(INDEX, plan_of(*watch.last))
     # The first search opens the connection and loads the embedder.
     print(json.dumps({"took_ms": took[1:], "by_index": by_index}))
 

@@ -34,3 +34,10 @@ def plan_of(sql: str, params: Any) -> str:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF) {sql}", params)
         return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def was_used(index: str, plan: str) -> bool:
+    """Return whether a plan went through `index`, not only might have."""
+    return any(
+        index in line and "never executed" not in line for line in plan.splitlines()
+    )

@@ -8,6 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
+import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView

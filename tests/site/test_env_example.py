@@ -30,7 +30,9 @@ def variables_read(code: str) -> Iterator[str]:
             plain = owner.endswith("environ") and node.func.attr == "get"
             named = (typed or plain) and node.args
             argument = node.args[0] if named else None
-        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "os.environ":
+        elif (
+            isinstance(node, ast.Subscript) and ast.unparse(node.value) == "os.environ"
+        ):
             argument = node.slice
         else:
             continue
