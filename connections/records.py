@@ -135,7 +135,9 @@ class EdgeDraft:
     A key of a person is that of the identity the source names ("slack-user:U1");
     ingest draws the edge to the person. `position` puts the source node into the
     sequence of the target (messages of a channel, mails of a thread, sentences of a
-    meeting): `follows` edges come from it. `quote` is the words that say so.
+    meeting): `follows` edges come from it. `quote` is the words that say so. Until
+    `target` arrives the edge goes to the first of `otherwise` that is there: the mail
+    answered may be missing where the one it answers is not.
     """
 
     source: str
@@ -146,6 +148,7 @@ class EdgeDraft:
     position: Decimal | None = None
     valid_from: datetime | None = None
     quote: str = ""
+    otherwise: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

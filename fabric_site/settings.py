@@ -53,6 +53,7 @@ else:
 for _database_settings in DATABASES.values():
     _database_settings["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"]["OPTIONS"] = {
+    **DATABASES["default"].get("OPTIONS", {}),
     # A filtered HNSW scan stops short of the rows asked for unless it may go on.
     "options": (
         "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=800"
@@ -254,13 +255,11 @@ UNFOLD = {
 FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
     "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
-    "EMBEDDING_BATCH": env.whole("FABRIC_EMBEDDING_BATCH", 256, least=1, most=2048),
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 1000, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
-    "STATEMENT_TIMEOUT_MS": env.whole("FABRIC_STATEMENT_TIMEOUT", 15_000, least=100),
 }
 LOGGING = {
     "version": 1,

@@ -10,7 +10,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from connections.records import EdgeDraft
+from connections.records import EdgeDraft, clean_key
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted
@@ -131,6 +131,7 @@ def _edge_json(draft: EdgeDraft) -> dict[str, Any]:
     return {
         "weight": draft.weight,
         "quote": draft.quote,
+        "otherwise": [clean_key(key) for key in draft.otherwise],
         "position": str(draft.position) if draft.position is not None else None,
         "occurred_at": draft.occurred_at.isoformat() if draft.occurred_at else None,
         "valid_from": draft.valid_from.isoformat() if draft.valid_from else None,

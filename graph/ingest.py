@@ -29,6 +29,7 @@ from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch
 from graph.edges import GraphScope
 from graph.identity import refresh_persons
+from graph.stand_ins import draw_stand_ins
 from graph.integrity import analyze, check_evidence
 
 logger = logging.getLogger(__name__)
@@ -163,6 +164,7 @@ def _after(source: Source) -> None:
     """Bring up to date what is derived from the whole project."""
     analyze()
     refresh_persons(source.project)
+    draw_stand_ins(source.project)
     check_evidence(source.project)
     for step in after_runs.values():
         step(source.project)

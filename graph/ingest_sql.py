@@ -264,3 +264,27 @@ MARK_NODES_GONE = """
                           AND o.node_id = n.id AND o.kind = 'said'
                           AND live.gone_at IS NULL)
 """
+
+STAND_INS_WANTED = """
+    SELECT p.record_id, s.id, p.relation, near.id, p.target_key, r.audience_id,
+           (p.draft->>'occurred_at')::timestamptz
+      FROM graph_pending_edges p
+      JOIN graph_records r ON r.id = p.record_id
+      JOIN graph_nodes s ON s.tenant_id = p.tenant_id AND s.project_id = p.project_id
+       AND s.key = p.source_key
+     CROSS JOIN LATERAL (
+           SELECT n.id
+             FROM jsonb_array_elements_text(p.draft->'otherwise')
+                  WITH ORDINALITY AS named (key, place)
+             JOIN graph_nodes n ON n.tenant_id = p.tenant_id
+              AND n.project_id = p.project_id AND n.key = named.key
+            WHERE n.valid_to IS NULL AND n.trashed_at IS NULL
+            ORDER BY named.place LIMIT 1) near
+     WHERE p.tenant_id = %s AND p.project_id = %s AND s.id <> near.id
+"""
+STAND_INS = """
+    SELECT v.id, e.id, v.record_id, e.source_id, e.relation, e.target_id, v.via_target
+      FROM graph_evidence v JOIN graph_edges e ON e.id = v.edge_id
+     WHERE v.tenant_id = %s AND v.project_id = %s AND v.kind = 'derived'
+       AND v.via_target <> '' AND v.edge_id IS NOT NULL
+"""

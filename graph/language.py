@@ -19,7 +19,7 @@ CONFIGURATIONS = {
 # Shorter texts, and less certain guesses, keep the language of their project.
 LEAST_CHARACTERS = 120
 LEAST_PROBABILITY = 0.99
-READ_CHARACTERS = 2000
+READ_CHARACTERS = 500
 
 
 @cache

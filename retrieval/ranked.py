@@ -15,7 +15,7 @@ from retrieval.profiles import Profile
 from retrieval.results import Contribution
 
 # Below this many visible nodes every distance is computed: exact, and faster.
-EXACT_BELOW = 4000
+EXACT_BELOW = 2000
 # Matches that all words together may have before candidates are chosen by rarity,
 # and what the rarest words and pairs may then bring.
 ANY_WORD_BELOW, RARE_BUDGET, PAIR_BUDGET = 3000, 500, 1500
@@ -24,12 +24,19 @@ OPERATORS = ('"', " -", " or ", " OR ")
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A node's id and key, its fused score, and each arm's word on it."""
+    """A node's id and key, its fused score, and each arm's word on it; a part is one
+    of a file, or a piece of a long text."""
 
     node_id: int
     key: str
     score: float
     contributions: Mapping[str, Contribution]
+    is_part: bool = False
+
+    @property
+    def whole_key(self) -> str:
+        """Return the key of what a part is a part of, else its own."""
+        return self.key.rpartition("#")[0] if self.is_part and "#" in self.key else self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ class RankedQuerySet(NodeQuerySet):
 
 
 def _ranked(row: tuple) -> Ranked:
-    node, key, score, keyword, keyword_score, vector, similarity, *_ = row
+    node, key, score, keyword, keyword_score, vector, similarity, _, _, is_part = row
     given = {"keyword": (keyword, keyword_score), "vector": (vector, similarity)}
     return Ranked(
         node,
@@ -98,4 +105,5 @@ def _ranked(row: tuple) -> Ranked:
             for arm, (rank, value) in given.items()
             if rank is not None
         },
+        is_part,
     )

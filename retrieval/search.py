@@ -120,9 +120,10 @@ def _rank(
 
 def _recent(nodes: RankedQuerySet, limit: int) -> Ranking:
     latest = nodes.order_by(F("occurred_at").desc(nulls_last=True), "key")
-    rows = latest.values_list("pk", "key")[:limit]
+    rows = latest.values_list("pk", "key", "node_type", "metadata__piece")[:limit]
     best = tuple(
-        Ranked(node, key, 1 / rank, {}) for rank, (node, key) in enumerate(rows, start=1)
+        Ranked(node, key, 1 / rank, {}, kind == "section" or piece is not None)
+        for rank, (node, key, kind, piece) in enumerate(rows, start=1)
     )
     return Ranking(best, {"recent": len(best)})
 
@@ -131,18 +132,23 @@ def _results(
     project: Project, user: User | None, ranked: Sequence[Ranked], limit: int
 ) -> tuple[Result, ...]:
     nodes = Node.objects.all() if user is None else Node.objects.visible_to(user)
-    nodes = nodes.select_related("record").defer("search_vector", "embedding")
-    by_id = nodes.in_bulk([hit.node_id for hit in ranked])
-    folded: dict[str, tuple[Ranked, Node]] = {}
+    nodes = nodes.select_related("record").defer(
+        "search_vector", "embedding", "record__body"
+    )
+    folded: dict[str, Ranked] = {}
     for hit in ranked:
-        node = by_id[hit.node_id]
-        folded.setdefault(_whole(node), (hit, node))
-    kept = dict(list(folded.items())[:limit])
+        folded.setdefault(hit.whole_key, hit)
+    best_hits = dict(list(folded.items())[:limit])
+    by_id = nodes.in_bulk([hit.node_id for hit in best_hits.values()])
+    # A node may have gone since it was ranked.
+    kept = {
+        key: (hit, by_id[hit.node_id])
+        for key, hit in best_hits.items()
+        if hit.node_id in by_id
+    }
+    parts = [key for key, hit in best_hits.items() if key != hit.key]
     wholes = {
-        node.key: node
-        for node in nodes.of(project).filter(
-            key__in=[key for key, (_, node) in kept.items() if key != node.key]
-        )
+        node.key: node for node in (nodes.of(project).filter(key__in=parts) if parts else ())
     }
     best = max((hit.score for hit, _ in kept.values()), default=1.0)
     now = timezone.now()
@@ -150,12 +156,6 @@ def _results(
         _result(hit, node, wholes.get(key, node), best, now)
         for key, (hit, node) in kept.items()
     )
-
-
-def _whole(node: Node) -> str:
-    """Return the key of what a part is a part of, else the node's own."""
-    is_part = node.node_type == "section" or "piece" in node.metadata
-    return node.key.rpartition("#")[0] if is_part and "#" in node.key else node.key
 
 
 def _result(

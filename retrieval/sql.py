@@ -98,7 +98,8 @@ FUSED = """
            coalesce(%(keyword_weight)s / (%(k)s + keyword.rank), 0)
            + coalesce(%(vector_weight)s / (%(k)s + vector.rank), 0) AS fused,
            keyword.rank, keyword.score, vector.rank, vector.score,
-           (SELECT count(*) FROM keyword), (SELECT count(*) FROM vector)
+           (SELECT count(*) FROM keyword), (SELECT count(*) FROM vector),
+           n.node_type = 'section' OR jsonb_exists(n.metadata, 'piece')
       FROM keyword FULL JOIN vector ON vector.id = keyword.id
       JOIN graph_nodes n ON n.id = coalesce(keyword.id, vector.id)
      ORDER BY fused DESC, n.key COLLATE "C" LIMIT %(limit)s

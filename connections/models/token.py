@@ -41,7 +41,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def presented(self, text: str) -> ApiToken | None:
         """Return the live token that `text` is, or None."""
         parts = text.split("_", 2)
-        if len(parts) != 3 or parts[0] != "fab":
+        if len(parts) != 3 or parts[0] != "fab" or not parts[1].isalnum():
             return None
         token = self.select_related("user").filter(prefix=parts[1]).first()
         if token is None or not secrets.compare_digest(token.digest, digest(text)):

@@ -48,10 +48,14 @@ class OpenAIEmbedder:
                     input=[texts[i] for i in wanted],
                     dimensions=self.dimensions,
                 )
-            except OpenAIError as error:
+                given = {item.index: item.embedding for item in answer.data}
+                if sorted(given) != list(range(len(wanted))):
+                    raise ValueError(f"{len(given)} came for {len(wanted)} texts")
+                for n, i in enumerate(wanted):
+                    vectors[i] = given[n]
+            # Whatever answers there may be no OpenAI: no JSON, vectors of another size.
+            except (OpenAIError, ValueError, AttributeError, TypeError) as error:
                 raise ProviderError(f"{self.name} gave no vectors: {error}") from error
-            for item in answer.data:
-                vectors[wanted[item.index]] = item.embedding
         return vectors
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -257,7 +257,8 @@ class _Draft:
         for who in self.authors[:MAX_PARTICIPANTS]:
             yield self.edge(self.key, "sent_by", person_key(who))
         if self.placement.parent_key:
-            yield self.edge(self.key, "replied_to", self.placement.parent_key)
+            answered = self.edge(self.key, "replied_to", self.placement.parent_key)
+            yield replace(answered, otherwise=self.placement.earlier_keys)
 
     def thread_edges(self, participants: Iterable[Mailbox]) -> Iterator[EdgeDraft]:
         thread = self.placement.thread_key

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from connections.records import Alias, clean_key
 
 MAX_REFERENCES = 1_000
+MAX_EARLIER = 50
 
 _REPLY_PREFIX = re.compile(
     r"^\s*(?:re|aw|sv|vs|ref|rif|antw|odp|ynt|回复|答复|fwd?|wg|tr|rv|enc|doorst)"
@@ -26,12 +27,14 @@ _ANSWER_PREFIX = re.compile(
 class Placement:
     """Where a mail says it belongs: its thread, its parent, and what it heard of both.
 
-    The thread's key is that of the oldest mail it knows of; `aliases` say which other
+    The thread's key is that of the oldest mail it knows of; `earlier_keys` are the
+    other mails it names, nearest first, for where its parent is missing; `aliases` say which other
     threads are the same, so that the graph finds one root whatever mails are missing.
     """
 
     thread_key: str
     parent_key: str = ""
+    earlier_keys: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     omitted: int = 0
 
@@ -58,6 +61,7 @@ def place(
     return Placement(
         thread_key=thread,
         parent_key=mail_key(parent) if parent else "",
+        earlier_keys=_earlier(parent, before, answered),
         aliases=tuple(
             Alias(key=key, target=thread, own=own) for key, own in heard.items()
         ),
@@ -70,6 +74,13 @@ def _parent(references: tuple[str, ...], answered: tuple[str, ...]) -> str:
     if references and (not answered or references[-1] in answered):
         return references[-1]
     return answered[0] if answered else ""
+
+
+def _earlier(
+    parent: str, references: tuple[str, ...], answered: tuple[str, ...]
+) -> tuple[str, ...]:
+    named = dict.fromkeys((*reversed(references), *answered))
+    return tuple(mail_key(each) for each in named if each != parent)[:MAX_EARLIER]
 
 
 def thread_key(message_id: str) -> str:

@@ -169,3 +169,9 @@ def test_no_mail_is_its_own_parent_and_circles_end():
     assert len({threads[f"email:{each}@x"] for each in "abc"}) == 1
     assert targets(records[-1], "replied_to") == []
     assert records[-1].aliases == ()
+
+
+def test_the_other_mails_a_reply_names_are_kept_nearest_first():
+    placement = place("d", ("a", "b", "c"), ("c",))
+    assert placement.parent_key == "email:c"
+    assert placement.earlier_keys == ("email:b", "email:a")
