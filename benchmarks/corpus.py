@@ -1,7 +1,10 @@
 """A made-up chat workspace of any size, the same at every run.
 
 The words are those of the embedder's own vocabulary, which lists English words by how
-common they are; they are drawn by Zipf's law with Mandelbrot's shift.
+common they are; they are drawn by Zipf's law with Mandelbrot's shift, most of them from
+the words of the message's topic. Without topics every message would be as far from every
+other, and no neighbour would be nearer than the rest: nobody writes so, and no index of
+neighbours finds its way there (docs/benchmarks.md has the figures).
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ REPLIES, MENTIONS = 0.35, 0.1
 SHIFT = 2.7
 START, SPACING = 1_735_689_600, 613  # seconds: 2025-01-01, and between two messages
 QUESTION_WORDS = 8
+TOPICS, TOPIC_WORDS, TOPICAL = 500, 60, 0.6
 
 
 @connectors.register("made-up")
@@ -77,12 +81,24 @@ def _vocabulary() -> tuple[list[str], list[float]]:
     return words, list(accumulate(1 / (rank + SHIFT) for rank in range(len(words))))
 
 
+@cache
+def _topic(number: int) -> list[str]:
+    words, _ = _vocabulary()
+    rng = random.Random(f"{SEED}topic{number}")  # noqa: S311 - repeatable on purpose
+    return rng.sample(words, TOPIC_WORDS)
+
+
 def _texts(name: str, size: int) -> Iterator[str]:
     words, weights = _vocabulary()
+    shares = list(accumulate(1 / (rank + SHIFT) for rank in range(TOPIC_WORDS)))
     rng = random.Random(f"{SEED}{name}")  # noqa: S311 - repeatable on purpose
     for _ in range(size):
         length = rng.randint(SHORTEST, LONGEST)
-        yield " ".join(rng.choices(words, cum_weights=weights, k=length)) + "."
+        said = rng.choices(words, cum_weights=weights, k=length)
+        topic = _topic(rng.randrange(TOPICS))
+        told = rng.choices(topic, cum_weights=shares, k=length)
+        chosen = [t if rng.random() < TOPICAL else w for w, t in zip(said, told, strict=True)]
+        yield " ".join(chosen) + "."
 
 
 @cache

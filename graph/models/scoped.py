@@ -19,8 +19,9 @@ class Scoped(models.Model):
     project = models.ForeignKey(
         Project, models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )
+    # RESTRICT, for a project that goes takes both its audiences and its rows.
     audience = models.ForeignKey(
-        Audience, models.PROTECT, related_name="+", db_index=False, db_constraint=False
+        Audience, models.RESTRICT, related_name="+", db_index=False, db_constraint=False
     )
 
     class Meta:

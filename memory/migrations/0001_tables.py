@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(blank=True, max_length=200)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
-                ('audience', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='connections.audience')),
+                ('audience', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='connections.audience')),
                 ('project', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='connections.project')),
                 ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='connections.tenant')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to=settings.AUTH_USER_MODEL)),

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.db.migrations.executor import MigrationExecutor
+
+from tests.conftest import _drop, _server
+
+OWN = ("connections", "graph", "retrieval", "memory")
+
+
+@pytest.mark.django_db(databases=["default", "owner"])
+def test_no_change_of_a_model_is_without_its_migration():
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+@pytest.fixture
+def scratch(django_db_setup, django_db_blocker) -> Iterator[str]:
+    """An empty database of the owner's, by an alias of its own."""
+    name = f"test_fabric_{os.getpid()}_migrations"
+    with django_db_blocker.unblock(), _server("owner", "postgres") as server:
+        _drop(server, name)
+        server.execute(f'CREATE DATABASE "{name}"')
+        settings = connections["owner"].settings_dict
+        connections.settings["scratch"] = settings | {"NAME": name}
+        try:
+            yield "scratch"
+        finally:
+            connections["scratch"].close()
+            del connections.settings["scratch"]
+            del connections["scratch"]
+            _drop(server, name)
+
+
+def tables(alias: str) -> set[str]:
+    with connections[alias].cursor() as cursor:
+        found = connections[alias].introspection.table_names(cursor)
+        cursor.execute("SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+                       " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')")
+        return {*found, *(row[0] for row in cursor.fetchall())}
+
+
+def test_migrations_go_back_to_nothing_and_forth_again(scratch):
+    call_command("migrate", database=scratch, verbosity=0)
+    full = tables(scratch)
+    assert {"graph_nodes", "audit", "audit_append_only"} <= full
+    executor = MigrationExecutor(connections[scratch])
+    targets = [(app, None) for app in (*reversed(OWN), "contenttypes", "auth")]
+    executor.migrate(targets)
+    left = {t for t in tables(scratch) if t.startswith(("graph", "audi", "connections"))}
+    assert left == set()
+    call_command("migrate", database=scratch, verbosity=0)
+    assert tables(scratch) == full
