@@ -97,7 +97,9 @@ def _texts(name: str, size: int) -> Iterator[str]:
         said = rng.choices(words, cum_weights=weights, k=length)
         topic = _topic(rng.randrange(TOPICS))
         told = rng.choices(topic, cum_weights=shares, k=length)
-        chosen = [t if rng.random() < TOPICAL else w for w, t in zip(said, told, strict=True)]
+        chosen = [
+            t if rng.random() < TOPICAL else w for w, t in zip(said, told, strict=True)
+        ]
         yield " ".join(chosen) + "."
 
 

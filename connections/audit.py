@@ -22,8 +22,16 @@ def seal_of(previous: str, row: Audit) -> str:
     The detail enters by its hash only, so that erasing it leaves the chain whole.
     """
     said = [
-        previous, row.tenant_id, row.project_id, row.pk, row.at.isoformat(),
-        row.actor_id, str(row.token_id or ""), row.verb, row.target, row.detail_sha256,
+        previous,
+        row.tenant_id,
+        row.project_id,
+        row.pk,
+        row.at.isoformat(),
+        row.actor_id,
+        str(row.token_id or ""),
+        row.verb,
+        row.target,
+        row.detail_sha256,
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
@@ -43,7 +51,9 @@ def _seal(tenant_id: int | None) -> int:
     with transaction.atomic():
         with connection.cursor() as cursor:
             # The chain is written by one process at a time; no request waits for it.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, tenant_id or 0])
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, tenant_id or 0]
+            )
         of_tenant = Q(tenant_id=tenant_id) if tenant_id else Q(tenant_id__isnull=True)
         chain = Audit.objects.filter(of_tenant)
         last = chain.exclude(position=None).order_by("-position").first()

@@ -20,7 +20,14 @@ from typing import Literal, TypeAlias
 from connections.registry import Registry
 
 JSON: TypeAlias = (
-    None | bool | int | float | str | list["JSON"] | tuple["JSON", ...] | dict[str, "JSON"]
+    bool
+    | int
+    | float
+    | str
+    | list["JSON"]
+    | tuple["JSON", ...]
+    | dict[str, "JSON"]
+    | None
 )
 
 MAX_KEY_BYTES = 512
@@ -51,7 +58,9 @@ relations: Registry[Relation] = Registry("relation")
 node_types: Registry[NodeType] = Registry("node type")
 
 
-def relation(name: str, source: str, target: str, meaning: str, example: str) -> Relation:
+def relation(
+    name: str, source: str, target: str, meaning: str, example: str
+) -> Relation:
     """Register a relation; `source` and `target` name node types, `|` between them."""
     return relations.add(name, Relation(name, meaning, source, target, example))
 
@@ -205,7 +214,9 @@ class Record:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _values(draft: AudienceDraft | NodeDraft | EdgeDraft | Alias | Identity) -> list[object]:
+def _values(
+    draft: AudienceDraft | NodeDraft | EdgeDraft | Alias | Identity,
+) -> list[object]:
     """Return the fields in order: `asdict` copies deeply, at ten times the cost."""
     return [getattr(draft, name) for name in draft.__slots__]
 
@@ -231,30 +242,120 @@ class Failure:
 
 node_type("message", "A chat message.", "chat")
 node_type("email", "A mail, or an attachment of one.", "mail")
-node_type("thread", "A conversation: a mail thread or a chat thread.", "forum", structure=True)
-node_type("channel", "A chat channel, a group or a direct conversation.", "tag", structure=True)
+node_type(
+    "thread", "A conversation: a mail thread or a chat thread.", "forum", structure=True
+)
+node_type(
+    "channel",
+    "A chat channel, a group or a direct conversation.",
+    "tag",
+    structure=True,
+)
 node_type("meeting", "A meeting, transcribed or from an invitation.", "groups")
 node_type("sentence", "One utterance of a meeting.", "format_quote")
-node_type("file", "A file: its title and path; its text lies in its sections.", "draft", structure=True)
+node_type(
+    "file",
+    "A file: its title and path; its text lies in its sections.",
+    "draft",
+    structure=True,
+)
 node_type("section", "A section of a file.", "article")
 node_type("folder", "A folder of files.", "folder", structure=True)
-node_type("person", "A human, as one or more identities name them.", "person", structure=True)
+node_type(
+    "person", "A human, as one or more identities name them.", "person", structure=True
+)
 node_type("address", "A mail address: an identity.", "alternate_email", structure=True)
-node_type("account", "An account of a chat workspace: an identity.", "badge", structure=True)
-node_type("name", "A bare name in a transcript: an identity.", "id_card", structure=True)
+node_type(
+    "account", "An account of a chat workspace: an identity.", "badge", structure=True
+)
+node_type(
+    "name", "A bare name in a transcript: an identity.", "id_card", structure=True
+)
 node_type("domain", "The domain of mail addresses.", "domain", structure=True)
 node_type("topic", "A topic.", "label", structure=True)
 
-relation("sent_by", "message|email|sentence", "person", "Who wrote or said it.", "Ann's mail sent_by Ann")
-relation("replied_to", "message|email", "message|email", "The message it answers.", "Bob's mail replied_to Ann's mail")
-relation("in_thread", "message|email", "thread", "The thread it belongs to.", "Ann's mail in_thread 'Launch date'")
-relation("posted_in", "message", "channel", "The channel it was posted in.", "a message posted_in #support")
+relation(
+    "sent_by",
+    "message|email|sentence",
+    "person",
+    "Who wrote or said it.",
+    "Ann's mail sent_by Ann",
+)
+relation(
+    "replied_to",
+    "message|email",
+    "message|email",
+    "The message it answers.",
+    "Bob's mail replied_to Ann's mail",
+)
+relation(
+    "in_thread",
+    "message|email",
+    "thread",
+    "The thread it belongs to.",
+    "Ann's mail in_thread 'Launch date'",
+)
+relation(
+    "posted_in",
+    "message",
+    "channel",
+    "The channel it was posted in.",
+    "a message posted_in #support",
+)
 relation("attended", "meeting", "person", "Who took part.", "Weekly sync attended Ann")
-relation("organized_by", "meeting", "person", "Who called the meeting.", "Weekly sync organized_by Bob")
-relation("participant", "thread", "person", "Who wrote in it or received it.", "'Launch date' participant Ann")
-relation("in_folder", "file|folder", "folder", "The folder that holds it.", "plan.md in_folder projects")
-relation("from_domain", "person", "domain", "The domain of an address of theirs.", "Ann from_domain acme.test")
-relation("has_email", "person", "address", "An address of theirs.", "Ann has_email ann@acme.test")
-relation("part_of", "sentence|section|email|message|file", "meeting|file|email|message", "What it is a part of.", "a sentence part_of Weekly sync")
-relation("follows", "message|email|sentence", "message|email|sentence", "The item before it in its thread, channel or meeting.", "the second message follows the first")
-relation("mentions", "message|email|sentence|section", "person|channel|file|topic", "What the text names outright.", "a message mentions Ann")
+relation(
+    "organized_by",
+    "meeting",
+    "person",
+    "Who called the meeting.",
+    "Weekly sync organized_by Bob",
+)
+relation(
+    "participant",
+    "thread",
+    "person",
+    "Who wrote in it or received it.",
+    "'Launch date' participant Ann",
+)
+relation(
+    "in_folder",
+    "file|folder",
+    "folder",
+    "The folder that holds it.",
+    "plan.md in_folder projects",
+)
+relation(
+    "from_domain",
+    "person",
+    "domain",
+    "The domain of an address of theirs.",
+    "Ann from_domain acme.test",
+)
+relation(
+    "has_email",
+    "person",
+    "address",
+    "An address of theirs.",
+    "Ann has_email ann@acme.test",
+)
+relation(
+    "part_of",
+    "sentence|section|email|message|file",
+    "meeting|file|email|message",
+    "What it is a part of.",
+    "a sentence part_of Weekly sync",
+)
+relation(
+    "follows",
+    "message|email|sentence",
+    "message|email|sentence",
+    "The item before it in its thread, channel or meeting.",
+    "the second message follows the first",
+)
+relation(
+    "mentions",
+    "message|email|sentence|section",
+    "person|channel|file|topic",
+    "What the text names outright.",
+    "a message mentions Ann",
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -21,8 +22,29 @@ def _read(name: str, default: T, convert: Callable[[str], T], expected: str) -> 
         raise ImproperlyConfigured(f"{name}={raw!r} is not {expected}.") from None
 
 
-def text(name: str, default: str = "") -> str:
-    return _read(name, default, str, "text")
+def text(
+    name: str,
+    default: str = "",
+    *,
+    fits: Callable[[str], object] = bool,
+    expected: str = "text",
+) -> str:
+    """Read a text for which `fits` holds; `expected` says what that is."""
+
+    def convert(raw: str) -> str:
+        if not fits(raw):
+            raise ValueError
+        return raw
+
+    return _read(name, default, convert, expected)
+
+
+def is_time_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return False
+    return True
 
 
 def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:

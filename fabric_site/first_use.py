@@ -11,8 +11,18 @@ from django.db import connections
 # Commands that make the tables themselves, or need none.
 WITHOUT_TABLES = frozenset(
     (
-        "check", "collectstatic", "diffsettings", "help", "makemigrations", "migrate",
-        "showmigrations", "spectacular", "sqlmigrate", "test", "up", "version",
+        "check",
+        "collectstatic",
+        "diffsettings",
+        "help",
+        "makemigrations",
+        "migrate",
+        "showmigrations",
+        "spectacular",
+        "sqlmigrate",
+        "test",
+        "up",
+        "version",
     )
 )
 

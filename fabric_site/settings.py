@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +54,9 @@ else:
     }
 for _database_settings in DATABASES.values():
     _database_settings["CONN_HEALTH_CHECKS"] = True
+_given: Any = DATABASES["default"].get("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] = {
-    **DATABASES["default"].get("OPTIONS", {}),
+    **_given,
     # A filtered HNSW scan stops short of the rows asked for unless it may go on.
     "options": (
         "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=800"
@@ -63,7 +66,7 @@ DATABASES["default"]["OPTIONS"] = {
         "min_size": 0,
         "max_size": env.whole("FABRIC_POOL_SIZE", 16, least=1, most=500),
         "timeout": 10,
-    }
+    },
 }
 DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -148,7 +151,12 @@ LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = env.text("FABRIC_TIME_ZONE", "UTC")
+TIME_ZONE = env.text(
+    "FABRIC_TIME_ZONE",
+    "UTC",
+    fits=env.is_time_zone,
+    expected="a time zone such as Europe/Berlin",
+)
 USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -207,6 +215,12 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
 # --- API -----------------------------------------------------------------------------
 
+_RATE = env.text(
+    "FABRIC_API_RATE",
+    "600/min",
+    fits=re.compile(r"\d+/(s|min|hour|day)").fullmatch,
+    expected="a number of calls a time, such as 600/min (s, min, hour, day)",
+)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "connections.api.authentication.TokenAuthentication",
@@ -218,7 +232,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "connections.api.pagination.ByKey",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"user": env.text("FABRIC_API_RATE", "600/min")},
+    "DEFAULT_THROTTLE_RATES": {"user": _RATE},
     "EXCEPTION_HANDLER": "connections.api.problems.handle",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -261,10 +275,16 @@ FABRIC: dict[str, Any] = {
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
 }
+_LEVEL = env.text(
+    "FABRIC_LOG_LEVEL",
+    "WARNING",
+    fits=logging.getLevelNamesMapping().__contains__,
+    expected="a log level such as WARNING",
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": env.text("FABRIC_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["stderr"], "level": _LEVEL},
 }

@@ -91,7 +91,10 @@ def repoint(
     moving = frozenset(keys)
     wanted = list(moving)
     params: dict[str, Any] = {
-        "keys": wanted, "tenant": scope.key[0], "project": scope.key[1], "nodes": [],
+        "keys": wanted,
+        "tenant": scope.key[0],
+        "project": scope.key[1],
+        "nodes": [],
     }
     left: set[int] = set()
     if move_nodes:
@@ -113,9 +116,16 @@ def repoint(
         places.add(row[3], row[5], row[9])
         claims.append(
             EdgeClaim(
-                evidence_id=row[0], record_id=row[1], source_id=source,
-                relation=row[4], target_id=target, scope_id=row[6], weight=row[7],
-                occurred_at=row[8], position=row[9], valid_from=row[10],
+                evidence_id=row[0],
+                record_id=row[1],
+                source_id=source,
+                relation=row[4],
+                target_id=target,
+                scope_id=row[6],
+                weight=row[7],
+                occurred_at=row[8],
+                position=row[9],
+                valid_from=row[10],
                 audience_id=row[11],
                 via_source=via(row[12], row[14]),
                 via_target=via(row[13], row[15]),
@@ -124,7 +134,10 @@ def repoint(
     write_edges(scope, claims, places)
     settle_edges(scope, emptied, places, forget=True)
     if left:
-        gone = [r[0] for r in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])]
+        gone = [
+            r[0]
+            for r in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])
+        ]
         execute("DELETE FROM graph_nodes WHERE id = ANY(%s)", [gone])
 
 
@@ -146,7 +159,9 @@ def _move_nodes(
     """Move evidence of nodes; return the nodes it left, after describing all anew."""
     moves = [
         (evidence, old, node_of(drafted), drafted)
-        for evidence, old, drafted in fetch(identity_sql.NODE_EVIDENCE_DRAFTED_AS, params)
+        for evidence, old, drafted in fetch(
+            identity_sql.NODE_EVIDENCE_DRAFTED_AS, params
+        )
         if node_of(drafted) != old
     ]
     if not moves:

@@ -72,7 +72,9 @@ class Audiences:
     def _parts_of(self, audience: int, how: str) -> frozenset[int]:
         if audience not in self._parts:
             row = Audience.objects.get(pk=audience)
-            found = row.parts.values_list("pk", flat=True) if row.combines == how else ()
+            found = (
+                row.parts.values_list("pk", flat=True) if row.combines == how else ()
+            )
             self._parts[audience] = frozenset(found) or frozenset({audience})
         return self._parts[audience]
 

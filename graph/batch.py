@@ -26,9 +26,23 @@ from graph.node_writer import NodeWriter
 from graph.parts import clean_text, sane
 
 RECORD_COLUMNS = (
-    "id", "tenant_id", "project_id", "audience_id", "source_id", "run_id", "key",
-    "kind", "body", "content_hash", "raw_sha256", "permalink", "occurred_at",
-    "version", "counted", "moved_to", "first_fetched_at",
+    "id",
+    "tenant_id",
+    "project_id",
+    "audience_id",
+    "source_id",
+    "run_id",
+    "key",
+    "kind",
+    "body",
+    "content_hash",
+    "raw_sha256",
+    "permalink",
+    "occurred_at",
+    "version",
+    "counted",
+    "moved_to",
+    "first_fetched_at",
 )
 
 
@@ -91,17 +105,22 @@ def _sort(context: RunContext, records: Sequence[Record]) -> Sorted:
         if known is not None:
             counts.unchanged += record.counted
             if (record.version, record.content_hash) < (
-                known.version, known.content_hash,
+                known.version,
+                known.content_hash,
             ):
                 continue
         by_key[key] = record
     scope, keys = context.scope, list(by_key)
     stored = {
         row[0]: Stored(*row[1:5])
-        for row in fetch(ingest_sql.STORED_RECORDS, [*scope.key, context.source.pk, keys])
+        for row in fetch(
+            ingest_sql.STORED_RECORDS, [*scope.key, context.source.pk, keys]
+        )
     }
     missing = [key for key in keys if key not in stored]
-    pruned = dict(fetch(ingest_sql.TOMBSTONES, [*scope.key, missing])) if missing else {}
+    pruned = (
+        dict(fetch(ingest_sql.TOMBSTONES, [*scope.key, missing])) if missing else {}
+    )
     for key, record in by_key.items():
         _sort_one(work, record, stored.get(key), pruned.get(key))
     return work
@@ -145,18 +164,19 @@ def _write(context: RunContext, work: Sorted) -> None:
     scope, places = context.scope, Places()
     changed = [record_id for record_id, _ in work.changed]
     drafted = [
-        *_insert_records(context, work.new), *_update_records(context, work.changed)
+        *_insert_records(context, work.new),
+        *_update_records(context, work.changed),
     ]
     moved = write_aliases(
         scope, {d.record_id: _claims(d.record) for d in drafted}, changed
     )
-    keys = {key for d in drafted for key in d.keys()} | moved
+    keys = {key for d in drafted for key in d.named()} | moved
     aliases = canonical(scope, keys)
     lookup = Lookup(scope, aliases)
     if changed:
         lookup.load_said(changed)
         drafted = [d if d.new else lookup.keep_part_keys(d) for d in drafted]
-    lookup.load({lookup.key_of(key) for d in drafted for key in d.keys()})
+    lookup.load({lookup.key_of(key) for d in drafted for key in d.named()})
     nodes = NodeWriter(context, lookup)
     nodes.write(drafted)
     EdgeWriter(context, lookup, places).write(drafted, changed)
@@ -196,11 +216,21 @@ def _insert_records(context: RunContext, records: Sequence[Record]) -> list[Draf
         RECORD_COLUMNS,
         (
             (
-                d.record_id, *scope.key, d.audience_id, context.source.pk,
-                context.run.pk, clean_key(d.record.key), d.record.kind,
-                clean_text(d.record.body), d.record.content_hash,
-                d.record.raw_sha256, clean_text(d.record.permalink),
-                sane(d.record.occurred_at), d.record.version, d.record.counted, "",
+                d.record_id,
+                *scope.key,
+                d.audience_id,
+                context.source.pk,
+                context.run.pk,
+                clean_key(d.record.key),
+                d.record.kind,
+                clean_text(d.record.body),
+                d.record.content_hash,
+                d.record.raw_sha256,
+                clean_text(d.record.permalink),
+                sane(d.record.occurred_at),
+                d.record.version,
+                d.record.counted,
+                "",
                 scope.now,
             )
             for d in drafted
@@ -218,10 +248,17 @@ def _update_records(
         execute(
             ingest_sql.UPDATE_RECORD,
             [
-                record.kind, clean_text(record.body), record.content_hash,
-                record.raw_sha256, clean_text(record.permalink),
-                sane(record.occurred_at), record.version, record.counted, audience,
-                context.run.pk, record_id,
+                record.kind,
+                clean_text(record.body),
+                record.content_hash,
+                record.raw_sha256,
+                clean_text(record.permalink),
+                sane(record.occurred_at),
+                record.version,
+                record.counted,
+                audience,
+                context.run.pk,
+                record_id,
             ],
         )
         drafted.append(Drafted.of(record_id, record, audience, new=False))

@@ -21,7 +21,9 @@ def new_ids(table: str, count: int) -> list[int]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def copy_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def copy_rows(
+    table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
     """Write `rows` into `table`; names are this project's own, never input.
 
     The rows are made first: while a COPY is open the connection answers nothing else.
@@ -38,7 +40,9 @@ def copy_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]])
             copy.write_row(row)
 
 
-def fetch(statement: str, params: Sequence[Any] | dict[str, Any]) -> list[tuple[Any, ...]]:
+def fetch(
+    statement: str, params: Sequence[Any] | dict[str, Any]
+) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, params)
         return cursor.fetchall()

@@ -30,13 +30,21 @@ class Drafted:
         nodes, edges = prepare(record)
         merged: dict[str, NodeDraft] = {}
         for node in nodes:
-            merged[node.key] = _united(merged[node.key], node) if node.key in merged else node
+            merged[node.key] = (
+                _united(merged[node.key], node) if node.key in merged else node
+            )
         return cls(
-            record_id, record, audience_id, new, tuple(merged.values()),
-            _summed(edges), detect_language(record.body),
+            record_id,
+            record,
+            audience_id,
+            new,
+            tuple(merged.values()),
+            _summed(edges),
+            detect_language(record.body),
         )
 
-    def keys(self) -> Iterable[str]:
+    def named(self) -> Iterable[str]:
+        """Return every key that its nodes and edges name."""
         yield from (node.key for node in self.nodes)
         for edge in self.edges:
             yield edge.source
@@ -93,4 +101,6 @@ def embedded_text(draft: NodeDraft) -> str:
     said = draft.content or draft.title
     if not said.strip():
         return ""
-    return "\n".join(text for text in (draft.context, draft.title, draft.content) if text)
+    return "\n".join(
+        text for text in (draft.context, draft.title, draft.content) if text
+    )

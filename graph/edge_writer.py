@@ -18,8 +18,14 @@ from graph.edges import EdgeClaim, Places, settle_edges, write_edges
 from graph.known import Known, Lookup
 
 PENDING_COLUMNS = (
-    "id", "tenant_id", "project_id", "record_id", "source_key", "relation",
-    "target_key", "draft",
+    "id",
+    "tenant_id",
+    "project_id",
+    "record_id",
+    "source_key",
+    "relation",
+    "target_key",
+    "draft",
 )
 
 
@@ -55,8 +61,13 @@ class EdgeWriter:
             PENDING_COLUMNS,
             (
                 (
-                    i, *self.scope.key, record, draft.source, draft.relation,
-                    draft.target, Jsonb(_edge_json(draft)),
+                    i,
+                    *self.scope.key,
+                    record,
+                    draft.source,
+                    draft.relation,
+                    draft.target,
+                    Jsonb(_edge_json(draft)),
                 )
                 for i, (record, draft) in zip(ids, waiting, strict=True)
             ),
@@ -70,11 +81,18 @@ class EdgeWriter:
         source_id, via_source = self._end(source, draft.source)
         target_id, via_target = self._end(target, draft.target)
         return EdgeClaim(
-            record_id=record, source_id=source_id, relation=draft.relation,
-            target_id=target_id, audience_id=audience, weight=draft.weight,
-            occurred_at=draft.occurred_at, position=draft.position,
-            valid_from=draft.valid_from, quote=draft.quote,
-            via_source=via_source, via_target=via_target,
+            record_id=record,
+            source_id=source_id,
+            relation=draft.relation,
+            target_id=target_id,
+            audience_id=audience,
+            weight=draft.weight,
+            occurred_at=draft.occurred_at,
+            position=draft.position,
+            valid_from=draft.valid_from,
+            quote=draft.quote,
+            via_source=via_source,
+            via_target=via_target,
         )
 
     def _end(self, known: Known, drafted: str) -> tuple[int, str]:
@@ -84,12 +102,19 @@ class EdgeWriter:
 
     def _is_said(self, claim: EdgeClaim) -> bool:
         identity = (
-            claim.record_id, claim.source_id, claim.relation, claim.target_id,
-            claim.valid_from, claim.via_source, claim.via_target,
+            claim.record_id,
+            claim.source_id,
+            claim.relation,
+            claim.target_id,
+            claim.valid_from,
+            claim.via_source,
+            claim.via_target,
         )
         known = self.lookup.said.get(identity)
         same = known is not None and (known.quote, known.weight, known.position) == (
-            claim.quote, claim.weight, claim.position,
+            claim.quote,
+            claim.weight,
+            claim.position,
         )
         if same:
             del self.lookup.said[identity]
@@ -97,7 +122,11 @@ class EdgeWriter:
 
     def _arrived(self) -> list[EdgeClaim]:
         """Take the waiting edges whose ends are both here now."""
-        keys = [key for key, known in self.lookup.known.items() if known.id in self.lookup.fresh]
+        keys = [
+            key
+            for key, known in self.lookup.known.items()
+            if known.id in self.lookup.fresh
+        ]
         if not keys:
             return []
         rows = fetch(
@@ -146,7 +175,12 @@ def _edge_from_json(source: str, relation: str, target: str, said: str) -> EdgeD
 
     position = values["position"]
     return EdgeDraft(
-        source=source, relation=relation, target=target, weight=values["weight"],
-        quote=values["quote"], position=Decimal(position) if position else None,
-        occurred_at=moment("occurred_at"), valid_from=moment("valid_from"),
+        source=source,
+        relation=relation,
+        target=target,
+        weight=values["weight"],
+        quote=values["quote"],
+        position=Decimal(position) if position else None,
+        occurred_at=moment("occurred_at"),
+        valid_from=moment("valid_from"),
     )

@@ -18,13 +18,33 @@ Place: TypeAlias = tuple[int, Decimal]
 EdgeIdentity: TypeAlias = tuple[int, str, int, int | None, datetime | None]
 
 EDGE_COLUMNS = (
-    "id", "tenant_id", "project_id", "audience_id", "source_id", "relation",
-    "target_id", "scope_id", "weight", "position", "origin", "occurred_at",
-    "valid_from", "created_at",
+    "id",
+    "tenant_id",
+    "project_id",
+    "audience_id",
+    "source_id",
+    "relation",
+    "target_id",
+    "scope_id",
+    "weight",
+    "position",
+    "origin",
+    "occurred_at",
+    "valid_from",
+    "created_at",
 )
 EVIDENCE_COLUMNS = (
-    "id", "tenant_id", "project_id", "record_id", "edge_id", "kind", "part", "quote",
-    "weight", "via_source", "via_target",
+    "id",
+    "tenant_id",
+    "project_id",
+    "record_id",
+    "edge_id",
+    "kind",
+    "part",
+    "quote",
+    "weight",
+    "via_source",
+    "via_target",
 )
 
 
@@ -51,7 +71,10 @@ class EdgeClaim:
     @property
     def identity(self) -> EdgeIdentity:
         return (
-            self.source_id, self.relation, self.target_id, self.scope_id,
+            self.source_id,
+            self.relation,
+            self.target_id,
+            self.scope_id,
             self.valid_from,
         )
 
@@ -97,15 +120,15 @@ def write_edges(
         grouped[claim.identity].append(claim)
         places.add(claim.source_id, claim.target_id, claim.position)
     old = [
-        identity for identity in grouped
+        identity
+        for identity in grouped
         if identity[0] not in fresh and identity[2] not in fresh
     ]
     existing = _existing(scope, old)
     ids = {identity: edge for identity, (edge, _) in existing.items()}
     _strengthen(scope, [(*existing[i], grouped[i]) for i in grouped if i in existing])
     made = [identity for identity in grouped if identity not in existing]
-    for identity, edge in zip(made, new_ids("graph_edges", len(made)), strict=True):
-        ids[identity] = edge
+    ids |= dict(zip(made, new_ids("graph_edges", len(made)), strict=True))
     copy_rows(
         "graph_edges",
         EDGE_COLUMNS,
@@ -124,8 +147,12 @@ def _existing(
     triples = list({identity[:3] for identity in identities})
     rows = fetch(
         ingest_sql.EDGES_OF,
-        [[t[0] for t in triples], [t[1] for t in triples], [t[2] for t in triples],
-         *scope.key],
+        [
+            [t[0] for t in triples],
+            [t[1] for t in triples],
+            [t[2] for t in triples],
+            *scope.key,
+        ],
     )
     return {
         tuple(row[1:6]): (row[0], row[6]) for row in rows if tuple(row[1:6]) in wanted
@@ -154,7 +181,8 @@ def _strengthen(
             [_position(claims) for _, _, claims in edges],
             [
                 scope.audiences.any_of(
-                    {audience, *(c.audience_id for c in claims)} - {None}
+                    {c.audience_id for c in claims}
+                    | ({audience} if audience else set())
                 )
                 for _, audience, claims in edges
             ],
@@ -168,15 +196,23 @@ def _edge_row(scope: GraphScope, edge: int, claims: list[EdgeClaim]) -> tuple:
     if len(claims) > 1:
         audience = scope.audiences.any_of({claim.audience_id for claim in claims})
     return (
-        edge, *scope.key, audience, first.source_id, first.relation,
-        first.target_id, first.scope_id, sum(claim.weight for claim in claims),
-        _position(claims), "source", _latest(claims), first.valid_from, scope.now,
+        edge,
+        *scope.key,
+        audience,
+        first.source_id,
+        first.relation,
+        first.target_id,
+        first.scope_id,
+        sum(claim.weight for claim in claims),
+        _position(claims),
+        "source",
+        _latest(claims),
+        first.valid_from,
+        scope.now,
     )
 
 
-def _write_evidence(
-    scope: GraphScope, claims: Sequence[tuple[int, EdgeClaim]]
-) -> None:
+def _write_evidence(scope: GraphScope, claims: Sequence[tuple[int, EdgeClaim]]) -> None:
     if moved := [pair for pair in claims if pair[1].evidence_id]:
         execute(
             ingest_sql.MOVE_EVIDENCE,
@@ -194,8 +230,16 @@ def _write_evidence(
         EVIDENCE_COLUMNS,
         (
             (
-                evidence, *scope.key, claim.record_id, edge, claim.kind, "",
-                claim.quote, claim.weight, claim.via_source, claim.via_target,
+                evidence,
+                *scope.key,
+                claim.record_id,
+                edge,
+                claim.kind,
+                "",
+                claim.quote,
+                claim.weight,
+                claim.via_source,
+                claim.via_target,
             )
             for evidence, (edge, claim) in zip(ids, new, strict=True)
         ),
@@ -263,8 +307,13 @@ def refresh_follows(scope: GraphScope, places: Places) -> None:
     execute("DELETE FROM graph_edges WHERE id = ANY(%s)", [wrong])
     claims = [
         EdgeClaim(
-            record_id=record, source_id=item, relation="follows", target_id=previous,
-            scope_id=within, audience_id=audience, occurred_at=occurred_at,
+            record_id=record,
+            source_id=item,
+            relation="follows",
+            target_id=previous,
+            scope_id=within,
+            audience_id=audience,
+            occurred_at=occurred_at,
             kind="derived",
         )
         for item, within, previous, record, audience, occurred_at in found

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,53 +13,15 @@ from psycopg.types.json import Jsonb
 from connections.models import Project
 from connections.records import clean_key
 from graph import identity_sql
+from graph.addresses import draw_addresses
 from graph.aliases import repoint
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
-from graph.edges import EdgeClaim, GraphScope, Places, refresh_follows, write_edges
+from graph.edges import GraphScope, Places, refresh_follows
 from graph.locks import lock_project
 from graph.models import IdentityDecision
+from graph.person_rows import PERSON_COLUMNS, Held, Wanted, node_row, write_proof
 from graph.persons import Decision, Named, Person, persons
-
-PERSON_COLUMNS = (
-    "id", "tenant_id", "project_id", "audience_id", "key", "node_type", "title",
-    "content", "context", "language", "tags", "metadata", "source_kind", "origin",
-    "precedence", "created_at", "updated_at",
-)
-EVIDENCE_COLUMNS = (
-    "id", "tenant_id", "project_id", "record_id", "node_id", "kind", "part", "quote",
-    "weight", "via_source", "via_target",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """An identity as the database has it, and the person it is held to be."""
-
-    node_id: int
-    key: str
-    side: str
-    address: str
-    names: tuple[str, ...]
-    person_id: int
-    reasons: list[dict[str, str]]
-    audience_id: int
-    person_key: str
-    person_title: str
-    person_context: str
-    person_audience: int
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A person as it should be: its node's fields, and its identities."""
-
-    key: str
-    title: str
-    context: str
-    audience_id: int
-    members: tuple[Held, ...]
-    person: Person
 
 
 def refresh_persons(project: Project) -> None:
@@ -81,7 +41,7 @@ def refresh_persons(project: Project) -> None:
         _move(scope, wanted, ids)
         _describe(scope, wanted, ids)
         _prove(scope, held, {m.key: ids[w.key] for w in wanted for m in w.members})
-        _draw_derived(scope, wanted, ids)
+        draw_addresses(scope, wanted, ids)
         execute(identity_sql.FORGET_PERSONS, scope.key)
         execute(identity_sql.FORGET_DOMAINS, scope.key)
 
@@ -111,7 +71,9 @@ def _refresh_names(scope: GraphScope) -> None:
 def _held(scope: GraphScope) -> list[Held]:
     return [
         Held(node, key, side, address, tuple(names), person, json.loads(why), *rest)
-        for node, key, side, address, names, person, why, *rest in fetch(identity_sql.IDENTITIES, scope.key)
+        for node, key, side, address, names, person, why, *rest in fetch(
+            identity_sql.IDENTITIES, scope.key
+        )
     ]
 
 
@@ -121,9 +83,7 @@ def _wanted(scope: GraphScope, held: Sequence[Held]) -> list[Wanted]:
         Decision(d.verb, d.first_key, d.second_key)
         for d in IdentityDecision.objects.filter(project=scope.project)
     ]
-    found = persons(
-        [Named(h.key, h.side, h.address, h.names) for h in held], decisions
-    )
+    found = persons([Named(h.key, h.side, h.address, h.names) for h in held], decisions)
     wanted = []
     for person in found:
         members = tuple(by_key[key] for key in person.identities)
@@ -173,24 +133,15 @@ def _person_ids(
     copy_rows(
         "graph_nodes",
         PERSON_COLUMNS,
-        (_node_row(scope, i, w.key, "person", w) for i, w in zip(made, missing, strict=True)),
+        (
+            node_row(scope, i, w.key, "person", w)
+            for i, w in zip(made, missing, strict=True)
+        ),
     )
     return ids | {w.key: i for w, i in zip(missing, made, strict=True)}
 
 
-def _node_row(
-    scope: GraphScope, node: int, key: str, node_type: str, wanted: Wanted
-) -> tuple[Any, ...]:
-    return (
-        node, *scope.key, wanted.audience_id, key, node_type, wanted.title, "",
-        wanted.context, scope.project.language, [], Jsonb({}), "", "identity", 0.0,
-        scope.now, scope.now,
-    )
-
-
-def _move(
-    scope: GraphScope, wanted: Sequence[Wanted], ids: Mapping[str, int]
-) -> None:
+def _move(scope: GraphScope, wanted: Sequence[Wanted], ids: Mapping[str, int]) -> None:
     moved = {
         member.key: ids[w.key]
         for w in wanted
@@ -219,7 +170,10 @@ def _move(
 
 def _reasons(person: Person, key: str) -> list[dict[str, str]]:
     return [
-        {"with": link.second if link.first == key else link.first, "because": link.because}
+        {
+            "with": link.second if link.first == key else link.first,
+            "because": link.because,
+        }
         for link in person.links
         if key in (link.first, link.second)
     ]
@@ -230,8 +184,12 @@ def _describe(
 ) -> None:
     for w in wanted:
         first = w.members[0]
-        is_same = (first.person_id, first.person_title, first.person_context,
-                   first.person_audience) == (ids[w.key], w.title, w.context, w.audience_id)
+        is_same = (
+            first.person_id,
+            first.person_title,
+            first.person_context,
+            first.person_audience,
+        ) == (ids[w.key], w.title, w.context, w.audience_id)
         if not is_same:
             execute(
                 "UPDATE graph_nodes SET title = %(title)s, context = %(context)s,"
@@ -239,13 +197,17 @@ def _describe(
                 " AND (title, context, audience_id)"
                 "     IS DISTINCT FROM (%(title)s, %(context)s, %(audience)s)",
                 {
-                    "title": w.title, "context": w.context,
-                    "audience": w.audience_id, "id": ids[w.key],
+                    "title": w.title,
+                    "context": w.context,
+                    "audience": w.audience_id,
+                    "id": ids[w.key],
                 },
             )
 
 
-def _prove(scope: GraphScope, held: Sequence[Held], person_of: Mapping[str, int]) -> None:
+def _prove(
+    scope: GraphScope, held: Sequence[Held], person_of: Mapping[str, int]
+) -> None:
     """Give each person one piece of evidence for each identity, and no other."""
     proven, wrong = set(), []
     for evidence, node, via in fetch(identity_sql.PERSON_EVIDENCE, scope.key):
@@ -255,114 +217,11 @@ def _prove(scope: GraphScope, held: Sequence[Held], person_of: Mapping[str, int]
             wrong.append(evidence)
     execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [wrong])
     missing = [h for h in held if h.key not in proven]
-    first = dict(fetch(identity_sql.FIRST_RECORDS, [*scope.key, [h.node_id for h in missing]]))
+    first = dict(
+        fetch(identity_sql.FIRST_RECORDS, [*scope.key, [h.node_id for h in missing]])
+    )
     rows = [(h, first[h.node_id]) for h in missing if h.node_id in first]
-    _write_proof(
+    write_proof(
         scope,
         [(record, person_of[h.key], "identity", h.key) for h, record in rows],
     )
-
-
-def _write_proof(
-    scope: GraphScope, rows: Sequence[tuple[int, int, str, str]]
-) -> None:
-    ids = new_ids("graph_evidence", len(rows))
-    copy_rows(
-        "graph_evidence",
-        EVIDENCE_COLUMNS,
-        (
-            (i, *scope.key, record, node, "derived", part, "", 1.0, "", via)
-            for i, (record, node, part, via) in zip(ids, rows, strict=True)
-        ),
-    )
-
-
-def _draw_derived(
-    scope: GraphScope, wanted: Sequence[Wanted], ids: Mapping[str, int]
-) -> None:
-    """Draw has_email and from_domain from each person to their addresses' nodes."""
-    execute(identity_sql.DELETE_UNPROVEN_DERIVED_EDGES, scope.key)
-    mail = [(ids[w.key], m) for w in wanted for m in w.members if m.side == "mail"]
-    domains = _domains(scope, [m for _, m in mail])
-    aims: dict[tuple[int, str, int], list[Held]] = defaultdict(list)
-    for person, member in mail:
-        aims[person, "has_email", member.node_id].append(member)
-        if domain := domains.get(_domain(member.address)):
-            aims[person, "from_domain", domain].append(member)
-    audience = {
-        aim: scope.audiences.any_of({m.audience_id for m in members})
-        for aim, members in aims.items()
-    }
-    existing = {row[1:4]: row for row in fetch(identity_sql.DERIVED_EDGES, scope.key)}
-    wrong = [row[0] for identity, row in existing.items() if identity not in aims]
-    execute("DELETE FROM graph_edges WHERE id = ANY(%s)", [wrong])
-    for aim, row in existing.items():
-        if aim in aims and row[4] != audience[aim]:
-            execute(
-                "UPDATE graph_edges SET audience_id = %s WHERE id = %s",
-                [audience[aim], row[0]],
-            )
-    new = {aim: members[0] for aim, members in aims.items() if aim not in existing}
-    first = dict(
-        fetch(identity_sql.FIRST_RECORDS, [*scope.key, [m.node_id for m in new.values()]])
-    )
-    claims = [
-        EdgeClaim(
-            record_id=first[member.node_id], source_id=person, relation=relation,
-            target_id=target, audience_id=audience[person, relation, target],
-            kind="derived",
-        )
-        for (person, relation, target), member in new.items()
-        if member.node_id in first
-    ]
-    write_edges(scope, claims, Places())
-
-
-def _domain(address: str) -> str:
-    return address.rpartition("@")[2].lower() if "@" in address else ""
-
-
-def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
-    """Return the nodes of the members' domains, made where missing."""
-    audiences: dict[str, set[int]] = defaultdict(set)
-    sample: dict[str, Held] = {}
-    for member in members:
-        if name := _domain(member.address):
-            audiences[name].add(member.audience_id)
-            sample.setdefault(name, member)
-    keys = {clean_key(f"domain:{name}"): name for name in audiences}
-    found = fetch(
-        "SELECT n.key, n.id, n.audience_id FROM graph_nodes n"
-        " WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)",
-        [*scope.key, list(keys)],
-    )
-    ids = {keys[key]: node for key, node, _ in found}
-    for key, node, audience in found:
-        shared = scope.audiences.any_of(audiences[keys[key]])
-        if shared != audience:
-            execute(
-                "UPDATE graph_nodes SET audience_id = %s WHERE id = %s", [shared, node]
-            )
-    missing = sorted(set(audiences) - set(ids))
-    made = dict(zip(missing, new_ids("graph_nodes", len(missing)), strict=True))
-    copy_rows(
-        "graph_nodes",
-        PERSON_COLUMNS,
-        (
-            (
-                node, *scope.key, scope.audiences.any_of(audiences[name]),
-                clean_key(f"domain:{name}"), "domain", name, "", "",
-                scope.project.language, [], Jsonb({}), "", "identity", 0.0,
-                scope.now, scope.now,
-            )
-            for name, node in made.items()
-        ),
-    )
-    first = dict(
-        fetch(identity_sql.FIRST_RECORDS, [*scope.key, [sample[n].node_id for n in missing]])
-    )
-    _write_proof(
-        scope,
-        [(first[sample[n].node_id], made[n], "domain", "") for n in missing],
-    )
-    return ids | made

@@ -29,8 +29,8 @@ from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch
 from graph.edges import GraphScope
 from graph.identity import refresh_persons
-from graph.stand_ins import draw_stand_ins
 from graph.integrity import analyze, check_evidence
+from graph.stand_ins import draw_stand_ins
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +80,11 @@ def ingest(source: Source, *, progress: Progress | None = None) -> SyncRun:
         _close_killed_runs(source)
         run = SyncRun.objects.create(source=source)
         record_audit(
-            "source.read", target=source.name, project=source.project,
-            actor=source.owner, run=run.pk,
+            "source.read",
+            target=source.name,
+            project=source.project,
+            actor=source.owner,
+            run=run.pk,
         )
         try:
             with embed.bulk_vectors() as is_empty:
@@ -221,7 +224,13 @@ class _Writer:
     def _write(self, records: list[Record]) -> None:
         try:
             counts = write_batch(self.context, records)
-        except (DatabaseError, ValueError, TypeError, UnicodeError, ArithmeticError) as error:
+        except (
+            DatabaseError,
+            ValueError,
+            TypeError,
+            UnicodeError,
+            ArithmeticError,
+        ) as error:
             # The session holds the source's lock and the scratch table: keep it.
             if not connection.in_atomic_block and not connection.is_usable():
                 connection.close()

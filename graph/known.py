@@ -67,16 +67,44 @@ class Lookup:
 
     def load_said(self, changed: Sequence[int]) -> None:
         for row in fetch(ingest_sql.SAID_BY_RECORDS, [*self.scope.key, list(changed)]):
-            (evidence, record, node, edge, via_source, via_target, quote, weight,
-             asserted, start, end, source, relation, target, position,
-             valid_from) = row
+            (
+                evidence,
+                record,
+                node,
+                edge,
+                via_source,
+                via_target,
+                quote,
+                weight,
+                asserted,
+                start,
+                end,
+                source,
+                relation,
+                target,
+                position,
+                valid_from,
+            ) = row
             identity: tuple[Any, ...] = (record, node, via_target)
             if edge is not None:
                 identity = (
-                    record, source, relation, target, valid_from, via_source, via_target,
+                    record,
+                    source,
+                    relation,
+                    target,
+                    valid_from,
+                    via_source,
+                    via_target,
                 )
             self.said[identity] = Said(
-                evidence, node, edge, quote, weight, asserted, (start, end), position,
+                evidence,
+                node,
+                edge,
+                quote,
+                weight,
+                asserted,
+                (start, end),
+                position,
                 identity,
             )
 
@@ -95,7 +123,8 @@ class Lookup:
         before: dict[tuple[str, str], list[str]] = defaultdict(list)
         for _, key, title, content in sorted(
             # A key cut at its 512th byte has lost its number.
-            ((_number(key, stem), key, *words) for key, *words in rows), reverse=True
+            ((_number(key, stem), key, *words) for key, *words in rows),
+            reverse=True,
         ):
             before[title, content].append(key)
         taken = {row[0] for row in rows}

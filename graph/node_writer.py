@@ -14,22 +14,12 @@ from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted, embedded_text
 from graph.known import Known, Lookup
+from graph.node_rows import (
+    IDENTITY_COLUMNS,
+    NODE_COLUMNS,
+    NODE_EVIDENCE_COLUMNS,
+)
 from graph.parts import sane
-
-NODE_COLUMNS = (
-    "id", "tenant_id", "project_id", "audience_id", "key", "node_type", "title",
-    "content", "context", "language", "tags", "metadata", "source_kind", "origin",
-    "record_id", "precedence", "occurred_at", "last_evidence_at", "created_at",
-    "updated_at", "embedding", "embedding_model_id",
-)
-NODE_EVIDENCE_COLUMNS = (
-    "id", "tenant_id", "project_id", "record_id", "node_id", "kind", "part", "start",
-    "\"end\"", "quote", "weight", "via_source", "via_target", "assertion",
-)
-IDENTITY_COLUMNS = (
-    "node_id", "tenant_id", "project_id", "person_id", "key", "side", "address",
-    "names", "reasons", "names_stale",
-)
 
 ByKey: TypeAlias = Mapping[str, list[tuple[Drafted, NodeDraft]]]
 
@@ -79,9 +69,15 @@ class NodeWriter:
             IDENTITY_COLUMNS,
             (
                 (
-                    ids[key], *self.scope.key, persons[key], key,
-                    draft.identity.side, draft.identity.address.lower(), [],
-                    Jsonb([]), True,
+                    ids[key],
+                    *self.scope.key,
+                    persons[key],
+                    key,
+                    draft.identity.side,
+                    draft.identity.address.lower(),
+                    [],
+                    Jsonb([]),
+                    True,
                 )
                 for key, (_, draft) in identities.items()
                 if draft.identity
@@ -106,11 +102,27 @@ class NodeWriter:
         if draft.identity and draft is not d.nodes[0]:
             title = draft.identity.address or title
         return (
-            node, *self.scope.key, d.audience_id, key, draft.node_type, title,
-            draft.content, draft.context, self._language(d, draft), list(draft.tags),
-            Jsonb(dict(draft.metadata)), self.context.source.kind, "source",
-            d.record_id, draft.precedence, draft.occurred_at,
-            draft.occurred_at or sane(d.record.occurred_at), self.scope.now, self.scope.now, vector, self._model(draft),
+            node,
+            *self.scope.key,
+            d.audience_id,
+            key,
+            draft.node_type,
+            title,
+            draft.content,
+            draft.context,
+            self._language(d, draft),
+            list(draft.tags),
+            Jsonb(dict(draft.metadata)),
+            self.context.source.kind,
+            "source",
+            d.record_id,
+            draft.precedence,
+            draft.occurred_at,
+            draft.occurred_at or sane(d.record.occurred_at),
+            self.scope.now,
+            self.scope.now,
+            vector,
+            self._model(draft),
         )
 
     def _model(self, draft: NodeDraft) -> int | None:
@@ -122,10 +134,27 @@ class NodeWriter:
         self, node: int, key: str, d: Drafted, draft: NodeDraft
     ) -> tuple[Any, ...]:
         return (
-            node, *self.scope.key, d.audience_id, clean_key(f"identity:{key}"),
-            "person", draft.title or key, "", "", self.scope.project.language, [],
-            Jsonb({}), self.context.source.kind, "identity", None, 0.0, None,
-            None, self.scope.now, self.scope.now, None, self.context.model_id,
+            node,
+            *self.scope.key,
+            d.audience_id,
+            clean_key(f"identity:{key}"),
+            "person",
+            draft.title or key,
+            "",
+            "",
+            self.scope.project.language,
+            [],
+            Jsonb({}),
+            self.context.source.kind,
+            "identity",
+            None,
+            0.0,
+            None,
+            None,
+            self.scope.now,
+            self.scope.now,
+            None,
+            self.context.model_id,
         )
 
     def _language(self, d: Drafted, draft: NodeDraft) -> str:
@@ -146,8 +175,19 @@ class NodeWriter:
             NODE_EVIDENCE_COLUMNS,
             (
                 (
-                    i, *self.scope.key, d.record_id, persons[key], "derived",
-                    "identity", None, None, "", 1.0, "", key, None,
+                    i,
+                    *self.scope.key,
+                    d.record_id,
+                    persons[key],
+                    "derived",
+                    "identity",
+                    None,
+                    None,
+                    "",
+                    1.0,
+                    "",
+                    key,
+                    None,
                 )
                 for i, (key, (d, _)) in zip(ids, identities.items(), strict=True)
             ),
@@ -179,11 +219,16 @@ class NodeWriter:
         execute(
             ingest_sql.UPDATE_NODE,
             {
-                "id": node, "node_type": draft.node_type, "title": draft.title,
-                "content": draft.content, "context": draft.context,
-                "language": self._language(d, draft), "tags": list(draft.tags),
+                "id": node,
+                "node_type": draft.node_type,
+                "title": draft.title,
+                "content": draft.content,
+                "context": draft.context,
+                "language": self._language(d, draft),
+                "tags": list(draft.tags),
                 "metadata": Jsonb(dict(draft.metadata)),
-                "occurred_at": draft.occurred_at, "precedence": draft.precedence,
+                "occurred_at": draft.occurred_at,
+                "precedence": draft.precedence,
                 "audience": d.audience_id,
             },
         )
@@ -191,7 +236,9 @@ class NodeWriter:
     def _write_node_evidence(
         self, by_key: Mapping[str, list[tuple[Drafted, NodeDraft]]]
     ) -> None:
-        execute(ingest_sql.KEEP_ASSERTIONS, [list(self.shared)]) if self.shared else None
+        execute(
+            ingest_sql.KEEP_ASSERTIONS, [list(self.shared)]
+        ) if self.shared else None
         rows, stale = [], []
         for key, drafts in by_key.items():
             node = self.lookup.known[key].id
@@ -203,9 +250,15 @@ class NodeWriter:
                     self.shared.add(node)
                 if draft.identity and not (known and known.quote == quote):
                     stale.append(node)
-                span = _span(d.record.body, draft.content)
-                if known and not known.is_assertion and (known.quote, known.span) == (
-                    quote, span,
+                span = span(d.record.body, draft.content)
+                if (
+                    known
+                    and not known.is_assertion
+                    and (known.quote, known.span)
+                    == (
+                        quote,
+                        span,
+                    )
                 ):
                     continue
                 rows.append((node, d, draft, via, quote, known, span))
@@ -217,8 +270,17 @@ class NodeWriter:
             NODE_EVIDENCE_COLUMNS,
             (
                 (
-                    i, *self.scope.key, d.record_id, node, "said", "",
-                    *span, quote, 1.0, "", via,
+                    i,
+                    *self.scope.key,
+                    d.record_id,
+                    node,
+                    "said",
+                    "",
+                    *span,
+                    quote,
+                    1.0,
+                    "",
+                    via,
                     self._assertion(d, draft) if node in self.shared else None,
                 )
                 for i, (node, d, draft, via, quote, _, span) in zip(
@@ -237,10 +299,14 @@ class NodeWriter:
         occurred = draft.occurred_at.isoformat() if draft.occurred_at else None
         return Jsonb(
             {
-                "node_type": draft.node_type, "title": draft.title,
-                "content": draft.content, "context": draft.context,
-                "language": self._language(d, draft), "tags": list(draft.tags),
-                "metadata": dict(draft.metadata), "occurred_at": occurred,
+                "node_type": draft.node_type,
+                "title": draft.title,
+                "content": draft.content,
+                "context": draft.context,
+                "language": self._language(d, draft),
+                "tags": list(draft.tags),
+                "metadata": dict(draft.metadata),
+                "occurred_at": occurred,
                 "precedence": draft.precedence,
             }
         )
@@ -251,9 +317,14 @@ class NodeWriter:
         if not unsaid:
             return set()
         nodes = list({s.node_id for s in unsaid})
-        execute("DELETE FROM graph_evidence WHERE id = ANY(%s)", [[s.id for s in unsaid]])
+        execute(
+            "DELETE FROM graph_evidence WHERE id = ANY(%s)", [[s.id for s in unsaid]]
+        )
         bare = [
-            row[0] for row in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key])
+            row[0]
+            for row in fetch(
+                ingest_sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key]
+            )
         ]
         execute(ingest_sql.END_NODES, [bare])
         execute(ingest_sql.RENAME_IDENTITIES, [nodes])
@@ -263,23 +334,26 @@ class NodeWriter:
     def settle_audiences(self, drafted: Sequence[Drafted], unsaid: set[int]) -> None:
         """Show what changed records speak of, and what came back, to those who may see
         a record that speaks of it."""
-        nodes = unsaid | self.revived | {
-            self.lookup.known[self.lookup.key_of(draft.key)].id
-            for d in drafted if not d.new for draft in d.nodes
-        }
+        nodes = (
+            unsaid
+            | self.revived
+            | {
+                self.lookup.known[self.lookup.key_of(draft.key)].id
+                for d in drafted
+                if not d.new
+                for draft in d.nodes
+            }
+        )
         changed = [d.record_id for d in drafted if not d.new]
         for table, rows in (
             ("graph_nodes", fetch(ingest_sql.AUDIENCES_OF_NODES, [list(nodes)])),
-            ("graph_edges", fetch(ingest_sql.AUDIENCES_OF_EDGES, [*self.scope.key, changed])),
+            (
+                "graph_edges",
+                fetch(ingest_sql.AUDIENCES_OF_EDGES, [*self.scope.key, changed]),
+            ),
         ):
+            statement = f"UPDATE {table} SET audience_id = %s WHERE id = %s"  # noqa: S608
             for row, audience, found in rows:
                 if (shared := self.scope.audiences.any_of(found)) != audience:
-                    execute(
-                        f"UPDATE {table} SET audience_id = %s WHERE id = %s", [shared, row]
-                    )
+                    execute(statement, [shared, row])
         execute(ingest_sql.OPEN_FOLLOWS, [*self.scope.key, list(nodes)])
-
-
-def _span(body: str, content: str) -> tuple[int | None, int | None]:
-    start = body.find(content) if content else -1
-    return (start, start + len(content)) if start >= 0 else (None, None)

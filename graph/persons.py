@@ -110,15 +110,14 @@ def persons(
     keys = {identity.key for identity in identities}
     splits = [(d.first, d.second) for d in decisions if d.verb == "split"]
     components = _Components(keys, splits)
-    links = []
-    for link in _decided(keys, decisions) + _by_address(identities):
-        if components.join(link.first, link.second):
-            links.append(link)
+    links = _joined(components, _decided(keys, decisions) + _by_address(identities))
     found = {identity.key: components.find(identity.key) for identity in identities}
-    for link in _by_name(identities, found):
-        if components.join(link.first, link.second):
-            links.append(link)
+    links += _joined(components, _by_name(identities, found))
     return _collect(keys, components, links)
+
+
+def _joined(components: _Components, links: Sequence[Link]) -> list[Link]:
+    return [link for link in links if components.join(link.first, link.second)]
 
 
 def _decided(keys: set[str], decisions: Sequence[Decision]) -> list[Link]:
@@ -146,9 +145,7 @@ def _by_address(identities: Sequence[Named]) -> list[Link]:
     ]
 
 
-def _by_name(
-    identities: Sequence[Named], component: Mapping[str, str]
-) -> list[Link]:
+def _by_name(identities: Sequence[Named], component: Mapping[str, str]) -> list[Link]:
     sides: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for identity in sorted(identities, key=lambda i: i.key, reverse=True):
         for name in filter(None, map(full_name, identity.names)):

@@ -17,7 +17,7 @@ from connections.models import Audience, Project, User
 from graph import sql
 
 if TYPE_CHECKING:
-    from graph.models import Edge, Node
+    from graph.models import Edge, Node  # noqa: F401 - the forward references
 
 M = TypeVar("M", bound=models.Model)
 
@@ -85,11 +85,21 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
         names = list(relations) if relations is not None else None
         live = as_of or timezone.now()
         step = (
-            project.tenant_id, project.pk, self.audiences, self.audiences,
-            names, names, live, live, fan_out,
+            project.tenant_id,
+            project.pk,
+            self.audiences,
+            self.audiences,
+            names,
+            names,
+            live,
+            live,
+            fan_out,
         )
         return self.filter(
-            pk__in=RawSQL(walk, (*params, list(seeds), depth, *step, depth, *step))
+            # `walk` is our own text around a compiled queryset; values are bound.
+            pk__in=RawSQL(  # noqa: S611
+                walk, (*params, list(seeds), depth, *step, depth, *step)
+            )
         )
 
 

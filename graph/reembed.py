@@ -77,7 +77,8 @@ def reembed(
             cursor.execute(statement)
         cursor.execute("UPDATE graph_embedding_models SET is_active = false")
         cursor.execute(
-            "UPDATE graph_embedding_models SET is_active = true WHERE id = %s", [model.pk]
+            "UPDATE graph_embedding_models SET is_active = true WHERE id = %s",
+            [model.pk],
         )
         cursor.execute(
             "UPDATE graph_nodes SET embedding_model_id = %s"

@@ -10,8 +10,14 @@ from graph.locks import lock_project
 
 # In an order that no foreign key has to cascade through row by row.
 TABLES = (
-    "graph_pending_edges", "graph_aliases", "graph_identities", "graph_tombstones",
-    "graph_identity_decisions", "graph_evidence", "graph_edges", "graph_nodes",
+    "graph_pending_edges",
+    "graph_aliases",
+    "graph_identities",
+    "graph_tombstones",
+    "graph_identity_decisions",
+    "graph_evidence",
+    "graph_edges",
+    "graph_nodes",
     "graph_records",
 )
 
@@ -21,7 +27,8 @@ def remove_project(project: Project) -> None:
     with transaction.atomic():
         lock_project(project)
         for table in TABLES:
-            statement = f"DELETE FROM {table} WHERE tenant_id = %s AND project_id = %s"
+            of_project = "tenant_id = %s AND project_id = %s"
+            statement = f"DELETE FROM {table} WHERE {of_project}"  # noqa: S608 - ours
             execute(statement, [project.tenant_id, project.pk])
         project.sources.all().delete()
         project.delete()

@@ -43,8 +43,12 @@ def connect_source(
         source = Source.objects.filter(project=project, name=name).first()
         if source is None:
             source = Source(
-                tenant_id=project.tenant_id, project=project, kind=kind, name=name,
-                owner=owner, file_prefix=_file_prefix(project, kind, name),
+                tenant_id=project.tenant_id,
+                project=project,
+                kind=kind,
+                name=name,
+                owner=owner,
+                file_prefix=_file_prefix(project, kind, name),
             )
             audience = audience or ("private" if connector.personal else "")
             verb = "source.connected"
@@ -57,7 +61,11 @@ def connect_source(
             source.audience = _audience(project, name, audience, source.owner)
         source.save()
         record_audit(
-            verb, target=name, project=project, actor=owner, kind=kind,
+            verb,
+            target=name,
+            project=project,
+            actor=owner,
+            kind=kind,
             audience=audience or "as the source says",
         )
     return source
@@ -71,9 +79,7 @@ def _file_prefix(project: Project, kind: str, name: str) -> str:
     return "" if is_first else f"{name}/"
 
 
-def _audience(
-    project: Project, name: str, wanted: str, owner: User | None
-) -> Audience:
+def _audience(project: Project, name: str, wanted: str, owner: User | None) -> Audience:
     if wanted in ("project", "public"):
         return _get(project, Audience.Kind.PUBLIC, "")
     closed = _get(project, Audience.Kind.MEMBERS, f"source:{name}", title=name)
@@ -94,7 +100,10 @@ def _audience(
 
 def _get(project: Project, kind: str, key: str, *, title: str = "") -> Audience:
     audience, _ = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id, project=project, kind=kind, key=key,
+        tenant_id=project.tenant_id,
+        project=project,
+        kind=kind,
+        key=key,
         defaults={"title": title},
     )
     return audience

@@ -35,7 +35,11 @@ class Age:
 
 def age_of(node: Node, now: datetime) -> Age:
     """Return the days since it was said, confirmed or met again, whichever is last."""
-    moments = (node.occurred_at or node.updated_at, node.confirmed_at, node.last_evidence_at)
+    moments = (
+        node.occurred_at or node.updated_at,
+        node.confirmed_at,
+        node.last_evidence_at,
+    )
     latest = max((moment for moment in moments if moment), default=None)
     days = max(0, (now - latest).days) if latest else None
     return Age(days, THRESHOLDS.get(node.node_type, DEFAULT_THRESHOLD))

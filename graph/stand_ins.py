@@ -37,9 +37,14 @@ def draw_stand_ins(project: Project) -> None:
         settle_edges(scope, [row[1] for row in wrong], Places(), forget=True)
         claims = [
             EdgeClaim(
-                record_id=record, source_id=source, relation=relation,
-                target_id=target, audience_id=wanted[aim][0],
-                occurred_at=wanted[aim][1], via_target=meant, kind="derived",
+                record_id=record,
+                source_id=source,
+                relation=relation,
+                target_id=target,
+                audience_id=wanted[aim][0],
+                occurred_at=wanted[aim][1],
+                via_target=meant,
+                kind="derived",
             )
             for aim in sorted(wanted.keys() - drawn.keys())
             for record, source, relation, target, meant in [aim]

@@ -13,7 +13,9 @@ from graph.ingest import ingest
 @shared_task(ignore_result=True)
 def read_source(source_id: int) -> None:
     """Read a source once; its run says what came of it, also when it failed."""
-    source = Source.objects.select_related("project__tenant").filter(pk=source_id).first()
+    source = (
+        Source.objects.select_related("project__tenant").filter(pk=source_id).first()
+    )
     if source is None:
         return
     try:

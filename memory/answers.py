@@ -30,9 +30,15 @@ class Cited:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "n": self.n, "key": self.key, "node_id": self.node_id,
-            "type": self.node_type, "title": self.title, "context": self.context,
-            "url": self.url, "quote": self.quote, "timestamp": utc(self.timestamp),
+            "n": self.n,
+            "key": self.key,
+            "node_id": self.node_id,
+            "type": self.node_type,
+            "title": self.title,
+            "context": self.context,
+            "url": self.url,
+            "quote": self.quote,
+            "timestamp": utc(self.timestamp),
             "gone": self.is_gone,
             "contributions": {a: asdict(c) for a, c in self.contributions.items()},
         }

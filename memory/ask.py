@@ -25,7 +25,9 @@ NOTHING = (
     "Nothing in this project supports an answer to that. "
     "I searched {arms} and read the {count} best passages; none says it."
 )
-NO_DATA = "Nothing was found: this project has nothing you may see on any of these words."
+NO_DATA = (
+    "Nothing was found: this project has nothing you may see on any of these words."
+)
 
 
 def ask(
@@ -125,8 +127,10 @@ def _save(
             effort=answer.effort,
             calls=[
                 {
-                    "name": call.name, "arguments": call.arguments,
-                    "took_ms": call.took_ms, "result_count": call.result_count,
+                    "name": call.name,
+                    "arguments": call.arguments,
+                    "took_ms": call.took_ms,
+                    "result_count": call.result_count,
                     "error": call.error,
                 }
                 for call in answer.calls
@@ -134,16 +138,28 @@ def _save(
         )
         Citation.objects.bulk_create(
             Citation(
-                turn=turn, n=c.n, node_id=c.node_id, key=c.key, title=c.title,
-                url=c.url, quote=c.quote, timestamp=c.timestamp,
-                contributions={a: asdict(given) for a, given in c.contributions.items()},
+                turn=turn,
+                n=c.n,
+                node_id=c.node_id,
+                key=c.key,
+                title=c.title,
+                url=c.url,
+                quote=c.quote,
+                timestamp=c.timestamp,
+                contributions={
+                    a: asdict(given) for a, given in c.contributions.items()
+                },
             )
             for c in answer.citations
         )
         conversation.save(update_fields=["updated_at"])
         record_audit(
-            "question.asked", target=str(conversation.pk), project=project, actor=user,
-            question=answer.question, seen=[c.key for c in answer.citations],
+            "question.asked",
+            target=str(conversation.pk),
+            project=project,
+            actor=user,
+            question=answer.question,
+            seen=[c.key for c in answer.citations],
         )
     return replace(answer, conversation=conversation.pk, turn=turn.pk)
 
@@ -151,13 +167,18 @@ def _save(
 def start_conversation(project: Project, user: User, title: str) -> Conversation:
     """Return a new conversation that only `user` may see."""
     audience, made = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id, project=project, kind=Audience.Kind.PRIVATE,
+        tenant_id=project.tenant_id,
+        project=project,
+        kind=Audience.Kind.PRIVATE,
         key=f"user:{user.pk}",
     )
     if made:
         audience.members.create(user=user)
     return Conversation.objects.create(
-        tenant_id=project.tenant_id, project=project, audience=audience, user=user,
+        tenant_id=project.tenant_id,
+        project=project,
+        audience=audience,
+        user=user,
         title=" ".join(title.split())[:200],
     )
 

@@ -20,7 +20,9 @@ BESIDE_BEST = 0.7
 # A question is rarely its own answer.
 ASKED = 0.6
 _ADDRESS = re.compile(r"\s*<[^<>\s]*@[^<>]*>")
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$|[\"'\u201d)])[\"'\u201d)]*|[.!?]|\n|$)*")
+_SENTENCE = re.compile(
+    r"[^.!?\n]+(?:[.!?]+(?=\s|$|[\"'\u201d)])[\"'\u201d)]*|[.!?]|\n|$)*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,7 @@ class Passage:
         return f"{said.partition(' · to ')[0]}:"
 
 
-def choose(
-    project: Project, question: str, results: Sequence[Result]
-) -> list[Passage]:
+def choose(project: Project, question: str, results: Sequence[Result]) -> list[Passage]:
     """Return the passages that answer `question`, best first; none where none does."""
     weights = weigh_words(project, question)
     if not weights or not results:
@@ -60,10 +60,15 @@ def choose(
             continue
         known = best.get(result.key)
         if known is None or (passage.support, -len(quote)) > (
-            known.support, -len(known.quote),
+            known.support,
+            -len(known.quote),
         ):
             best[result.key] = passage
-    ranked = sorted(best.values(), key=lambda p: p.support * (0.6 + 0.4 * p.result.relevance), reverse=True)
+    ranked = sorted(
+        best.values(),
+        key=lambda p: p.support * (0.6 + 0.4 * p.result.relevance),
+        reverse=True,
+    )
     enough = max(SUPPORT, BESIDE_BEST * max((p.support for p in ranked), default=0))
     return [p for p in ranked if p.support >= enough][:PASSAGES]
 

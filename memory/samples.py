@@ -35,7 +35,11 @@ def _asked(project: Project, user: User, limit: int) -> list[str]:
     questions = []
     for content in answered:
         last = content.replace("\n", " ").rpartition(". ")[2].strip()
-        if LEAST <= len(last) <= MOST and last.count("?") == 1 and last not in questions:
+        if (
+            LEAST <= len(last) <= MOST
+            and last.count("?") == 1
+            and last not in questions
+        ):
             questions.append(last)
     return questions[:limit]
 
@@ -48,7 +52,7 @@ def _about_titles(project: Project, user: User, limit: int) -> list[str]:
         .filter(node_type__in=("meeting", "section", "email"))
         .exclude(title="")
         .order_by("-occurred_at")
-        .values_list("node_type", "title")[:limit * 5]
+        .values_list("node_type", "title")[: limit * 5]
     )
     wording = {"meeting": "What was said in {}?", "section": "What does “{}” say?"}
     return [

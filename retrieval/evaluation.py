@@ -51,9 +51,14 @@ class Scores:
     def as_json(self) -> dict[str, object]:
         recall = {f"recall@{cut}": round(self.recall[cut], 4) for cut in CUTS}
         return {
-            "set": self.set, "profile": self.profile, "questions": self.questions,
-            **recall, "nDCG@10": round(self.ndcg, 4), "MRR": round(self.mrr, 4),
-            "p50_ms": round(self.p50_ms, 2), "p95_ms": round(self.p95_ms, 2),
+            "set": self.set,
+            "profile": self.profile,
+            "questions": self.questions,
+            **recall,
+            "nDCG@10": round(self.ndcg, 4),
+            "MRR": round(self.mrr, 4),
+            "p50_ms": round(self.p50_ms, 2),
+            "p95_ms": round(self.p95_ms, 2),
         }
 
 
@@ -70,7 +75,9 @@ def read_questions(folder: Path, limit: int | None = None) -> list[Question]:
             row = json.loads(line)
             questions.append(
                 Question(
-                    str(row["id"]), str(row["project"]), str(row["query"]),
+                    str(row["id"]),
+                    str(row["project"]),
+                    str(row["query"]),
                     frozenset(row["relevant"]),
                 )
             )
@@ -169,7 +176,9 @@ def ndcg(keys: Sequence[str], relevant: frozenset[str], cut: int) -> float:
         for place, key in enumerate(keys[:cut], start=1)
         if key in relevant
     )
-    best = sum(1 / math.log2(place + 1) for place in range(1, min(cut, len(relevant)) + 1))
+    best = sum(
+        1 / math.log2(place + 1) for place in range(1, min(cut, len(relevant)) + 1)
+    )
     return gained / best if best else 0.0
 
 

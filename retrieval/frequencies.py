@@ -24,13 +24,15 @@ def count_lexemes(project: Project, *, always: bool = False) -> bool:
         return False
     languages = Node.objects.of(project).order_by().values_list("language", flat=True)
     # ts_stat takes a statement as text; the numbers in it are ours.
+    of_project = f"tenant_id = {project.tenant_id:d} AND project_id = {project.pk:d}"
     vectors = (
-        "SELECT search_vector FROM graph_nodes"
-        f" WHERE tenant_id = {project.tenant_id:d} AND project_id = {project.pk:d}"
-        " AND trashed_at IS NULL"
+        "SELECT search_vector FROM graph_nodes"  # noqa: S608
+        f" WHERE {of_project} AND trashed_at IS NULL"
     )
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x6C65_786D, project.pk])
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s, %s)", [0x6C65_786D, project.pk]
+        )
         Lexeme.objects.filter(project=project).delete()
         cursor.execute(sql.COUNT_LEXEMES, {"project": project.pk, "vectors": vectors})
         LexemeCount.objects.update_or_create(

@@ -36,7 +36,11 @@ class Ranked:
     @property
     def whole_key(self) -> str:
         """Return the key of what a part is a part of, else its own."""
-        return self.key.rpartition("#")[0] if self.is_part and "#" in self.key else self.key
+        return (
+            self.key.rpartition("#")[0]
+            if self.is_part and "#" in self.key
+            else self.key
+        )
 
 
 @dataclass(frozen=True, slots=True)

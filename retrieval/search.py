@@ -16,7 +16,7 @@ from graph.models import Edge, Node
 from graph.staleness import age_of
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
-from retrieval.ranked import Ranked, Ranking, RankedQuerySet
+from retrieval.ranked import Ranked, RankedQuerySet, Ranking
 from retrieval.results import Filters, Result, SearchAnswer, Staleness
 
 AUTHORITY = 1.1
@@ -24,6 +24,7 @@ RECENCY_DAYS, RECENCY_LEAST = 30, 0.1
 # Parts of one file are folded into one result, so more are ranked than asked for.
 FOLDING = 4
 QUESTION_CHARACTERS = 2000
+NO_FILTERS = Filters()
 
 
 def search(
@@ -33,7 +34,7 @@ def search(
     user: User | None,
     limit: int = 20,
     profile: str = "default",
-    filters: Filters = Filters(),
+    filters: Filters = NO_FILTERS,
 ) -> SearchAnswer:
     """Return what `user` may see that answers `query`, best first.
 
@@ -97,16 +98,16 @@ def allowed_nodes(
     return nodes
 
 
-def _of_people(
-    project: Project, user: User | None, people: Sequence[str]
-) -> Exists:
+def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Exists:
     named = Q(target__key__in=people) | Q(target__identities__key__in=people)
     for person in people:
         named |= Q(target__node_type="person", target__title__iexact=person)
     edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
     return Exists(
         edges.of(project).filter(
-            named, source=OuterRef("pk"), relation__in=("sent_by", "mentions", "attended")
+            named,
+            source=OuterRef("pk"),
+            relation__in=("sent_by", "mentions", "attended"),
         )
     )
 
@@ -148,7 +149,8 @@ def _results(
     }
     parts = [key for key, hit in best_hits.items() if key != hit.key]
     wholes = {
-        node.key: node for node in (nodes.of(project).filter(key__in=parts) if parts else ())
+        node.key: node
+        for node in (nodes.of(project).filter(key__in=parts) if parts else ())
     }
     best = max((hit.score for hit, _ in kept.values()), default=1.0)
     now = timezone.now()
@@ -158,13 +160,13 @@ def _results(
     )
 
 
-def _result(
-    hit: Ranked, part: Node, whole: Node, best: float, now: datetime
-) -> Result:
+def _result(hit: Ranked, part: Node, whole: Node, best: float, now: datetime) -> Result:
     metadata = dict(whole.metadata)
     if part is not whole:
         metadata |= {
-            "part": part.key, "part_node_id": part.pk, "part_title": part.title
+            "part": part.key,
+            "part_node_id": part.pk,
+            "part_title": part.title,
         }
     said = part.occurred_at or whole.occurred_at
     days = max(0, (now - said).days) if said else None
@@ -180,7 +182,9 @@ def _result(
         score=hit.score,
         relevance=hit.score / best if best else 0.0,
         recency=(
-            RECENCY_LEAST if days is None else max(RECENCY_LEAST, 1 - days / RECENCY_DAYS)
+            RECENCY_LEAST
+            if days is None
+            else max(RECENCY_LEAST, 1 - days / RECENCY_DAYS)
         ),
         authority=AUTHORITY,
         timestamp=said,

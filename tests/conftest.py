@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import time
 from collections.abc import Iterator
 
 import psycopg
@@ -23,8 +22,12 @@ OWNER_SETTINGS = "owner"
 def _server(alias: str, database: str) -> psycopg.Connection:
     settings = connections[alias].settings_dict
     return psycopg.connect(
-        host=settings["HOST"], port=settings["PORT"], user=settings["USER"],
-        password=settings["PASSWORD"], dbname=database, autocommit=True,
+        host=settings["HOST"],
+        port=settings["PORT"],
+        user=settings["USER"],
+        password=settings["PASSWORD"],
+        dbname=database,
+        autocommit=True,
     )
 
 
@@ -60,7 +63,9 @@ def django_db_setup(django_db_blocker) -> Iterator[None]:
         call_command("migrate", database="owner", verbosity=0)
         with connections["owner"].cursor() as cursor:
             # Only for Django's flush between transactional tests.
-            cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO fabric_app")
+            cursor.execute(
+                "GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO fabric_app"
+            )
         yield
         for alias in connections:
             connections[alias].close()

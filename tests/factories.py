@@ -70,7 +70,9 @@ def make_audience(
 ) -> Audience:
     """Make the public audience of a project, or a closed one of `members`."""
     audience, _ = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id, project=project, key=key,
+        tenant_id=project.tenant_id,
+        project=project,
+        key=key,
         kind="members" if key else "public",
     )
     for member in members:
@@ -88,20 +90,32 @@ def make_source(
 ) -> Source:
     fields = {"location": "/nowhere", **fields}
     source, _ = Source.objects.get_or_create(
-        tenant_id=project.tenant_id, project=project, name=name,
+        tenant_id=project.tenant_id,
+        project=project,
+        name=name,
         defaults={"kind": kind, **fields},
     )
     return source
 
 
 def make_record(
-    project: Project, key: str = "slack:C1:1.0", *, audience: Audience | None = None,
-    body: str = "", **fields: object,
+    project: Project,
+    key: str = "slack:C1:1.0",
+    *,
+    audience: Audience | None = None,
+    body: str = "",
+    **fields: object,
 ) -> StoredRecord:
     return StoredRecord.objects.create(
-        tenant_id=project.tenant_id, project=project, key=key, body=body,
-        source=make_source(project), audience=audience or make_audience(project),
-        kind="message", content_hash="0" * 64, **fields,
+        tenant_id=project.tenant_id,
+        project=project,
+        key=key,
+        body=body,
+        source=make_source(project),
+        audience=audience or make_audience(project),
+        kind="message",
+        content_hash="0" * 64,
+        **fields,
     )
 
 
@@ -118,8 +132,15 @@ def make_node(
     audience = audience or make_audience(project)
     record = make_record(project, key, audience=audience, body=content)
     node = Node.objects.create(
-        tenant_id=project.tenant_id, project=project, key=key, node_type=node_type,
-        content=content, audience=audience, record=record, source_kind="slack", **fields,
+        tenant_id=project.tenant_id,
+        project=project,
+        key=key,
+        node_type=node_type,
+        content=content,
+        audience=audience,
+        record=record,
+        source_kind="slack",
+        **fields,
     )
     Evidence.objects.create(
         tenant_id=project.tenant_id, project=project, record=record, node=node
@@ -136,12 +157,19 @@ def make_edge(
     **fields: object,
 ) -> Edge:
     edge = Edge.objects.create(
-        tenant_id=source.tenant_id, project_id=source.project_id, source=source,
-        target=target, relation=relation, audience=audience or source.audience, **fields,
+        tenant_id=source.tenant_id,
+        project_id=source.project_id,
+        source=source,
+        target=target,
+        relation=relation,
+        audience=audience or source.audience,
+        **fields,
     )
     Evidence.objects.create(
-        tenant_id=source.tenant_id, project_id=source.project_id,
-        record_id=source.record_id, edge=edge,
+        tenant_id=source.tenant_id,
+        project_id=source.project_id,
+        record_id=source.record_id,
+        edge=edge,
     )
     return edge
 
@@ -149,20 +177,22 @@ def make_edge(
 # --- drafts: what a connector would hand over -----------------------------------------
 
 
-def draft_account(
-    user: str = "U1", name: str = "Ann Lee", address: str = ""
-) -> Record:
+def draft_account(user: str = "U1", name: str = "Ann Lee", address: str = "") -> Record:
     key = f"slack-user:{user}"
     nodes = [
         NodeDraft(
-            key=key, node_type="account", title=name,
+            key=key,
+            node_type="account",
+            title=name,
             identity=Identity("chat", address=address, names=(name,)),
         )
     ]
     if address:
         nodes.append(
             NodeDraft(
-                key=f"person:{address}", node_type="address", title=address,
+                key=f"person:{address}",
+                node_type="address",
+                title=address,
                 identity=Identity("mail", address=address, names=(name,)),
             )
         )
@@ -172,7 +202,11 @@ def draft_account(
 def draft_channel(channel: str = "C1", audience: AudienceDraft = PUBLIC) -> Record:
     node = NodeDraft(key=f"slack:{channel}", node_type="channel", title=f"#{channel}")
     return Record(
-        key=node.key, kind="channel", body="", nodes=(node,), audience=audience,
+        key=node.key,
+        kind="channel",
+        body="",
+        nodes=(node,),
+        audience=audience,
         counted=False,
     )
 
@@ -192,7 +226,10 @@ def draft_message(
     moment = datetime.fromtimestamp(float(ts), UTC)
     nodes = [
         NodeDraft(
-            key=key, node_type="message", content=text, context=f"{user} in {channel}",
+            key=key,
+            node_type="message",
+            content=text,
+            context=f"{user} in {channel}",
             occurred_at=moment,
         )
     ]
@@ -200,7 +237,9 @@ def draft_message(
     edges = [
         EdgeDraft(source=key, relation="sent_by", target=f"slack-user:{user}"),
         EdgeDraft(
-            source=key, relation="posted_in", target=f"slack:{channel}",
+            source=key,
+            relation="posted_in",
+            target=f"slack:{channel}",
             position=None if is_reply else Decimal(ts),
         ),
     ]
@@ -212,16 +251,26 @@ def draft_message(
             )
         )
         edges += [
-            EdgeDraft(source=key, relation="in_thread", target=thread, position=Decimal(ts)),
-            EdgeDraft(source=thread, relation="participant", target=f"slack-user:{user}"),
+            EdgeDraft(
+                source=key, relation="in_thread", target=thread, position=Decimal(ts)
+            ),
+            EdgeDraft(
+                source=thread, relation="participant", target=f"slack-user:{user}"
+            ),
         ]
     if is_reply:
         parent = f"slack:{channel}:{thread_ts}"
         edges.append(EdgeDraft(source=key, relation="replied_to", target=parent))
     edges = [replace(edge, occurred_at=moment) for edge in edges]
     return Record(
-        key=key, kind="message", body=text, nodes=tuple(nodes), edges=tuple(edges),
-        occurred_at=moment, audience=audience, version=version,
+        key=key,
+        kind="message",
+        body=text,
+        nodes=tuple(nodes),
+        edges=tuple(edges),
+        occurred_at=moment,
+        audience=audience,
+        version=version,
     )
 
 

@@ -34,12 +34,16 @@ def make_world(project: Project, other: Project, member: User) -> World:
     closed = make_audience(project, "slack:P1", [member])
     words = "supplier {} failed the audit of the batteries"
     opened = [
-        make_node(project, f"slack:C1:{n}.0", f"The {words.format(n)}.", audience=public)
+        make_node(
+            project, f"slack:C1:{n}.0", f"The {words.format(n)}.", audience=public
+        )
         for n in range(6)
     ]
     hidden = [
         make_node(
-            project, f"slack:P1:{n}.0", f"Which {words.format(n)}? Supplier {n}.",
+            project,
+            f"slack:P1:{n}.0",
+            f"Which {words.format(n)}? Supplier {n}.",
             audience=closed,
         )
         for n in range(6)
@@ -57,6 +61,4 @@ def make_world(project: Project, other: Project, member: User) -> World:
     for one in (project, other):
         count_lexemes(one, always=True)
         embed_backlog(one.pk)
-    return World(
-        project, opened, hidden, foreign, near, bridge, far, beside, secret
-    )
+    return World(project, opened, hidden, foreign, near, bridge, far, beside, secret)

@@ -17,8 +17,12 @@ class ProjectCommand(BaseCommand):
     """A command on one project: `--project --json --no-progress`."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", default=DEFAULT_PROJECT, metavar="TENANT/PROJECT")
-        parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        parser.add_argument(
+            "--project", default=DEFAULT_PROJECT, metavar="TENANT/PROJECT"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="one JSON object on stdout"
+        )
         parser.add_argument("--no-progress", action="store_true")
 
     def project(self, path: str, *, create: bool = False) -> Project:

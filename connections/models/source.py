@@ -23,7 +23,11 @@ class Source(models.Model):
         User, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     audience = models.ForeignKey(
-        Audience, models.PROTECT, null=True, blank=True, related_name="+",
+        Audience,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
         help_text="Who may see all of it; empty leaves it to the source.",
     )
     created_at = models.DateTimeField(auto_now_add=True)

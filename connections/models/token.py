@@ -27,14 +27,25 @@ class Scope(models.TextChoices):
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def issue(
-        self, *, user: User, tenant: Tenant, name: str, scopes: list[str], **fields: object
+        self,
+        *,
+        user: User,
+        tenant: Tenant,
+        name: str,
+        scopes: list[str],
+        **fields: object,
     ) -> tuple[ApiToken, str]:
         """Return a new token and its text, which is shown this once and not stored."""
         prefix = secrets.token_hex(4)
         text = f"fab_{prefix}_{secrets.token_urlsafe(32)}"
         token = self.create(
-            user=user, tenant=tenant, name=name, scopes=scopes, prefix=prefix,
-            digest=digest(text), **fields,
+            user=user,
+            tenant=tenant,
+            name=name,
+            scopes=scopes,
+            prefix=prefix,
+            digest=digest(text),
+            **fields,
         )
         return token, text
 

@@ -28,8 +28,9 @@ class Placement:
     """Where a mail says it belongs: its thread, its parent, and what it heard of both.
 
     The thread's key is that of the oldest mail it knows of; `earlier_keys` are the
-    other mails it names, nearest first, for where its parent is missing; `aliases` say which other
-    threads are the same, so that the graph finds one root whatever mails are missing.
+    other mails it names, nearest first, for where its parent is missing; `aliases`
+    say which other threads are the same, so that the graph finds one root whatever
+    mails are missing.
     """
 
     thread_key: str

@@ -22,14 +22,28 @@ class Edge(Scoped):
     """
 
     source = models.ForeignKey(
-        Node, models.DO_NOTHING, related_name="outgoing", db_index=False, db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        related_name="outgoing",
+        db_index=False,
+        db_constraint=False,
     )
     target = models.ForeignKey(
-        Node, models.DO_NOTHING, related_name="incoming", db_index=False, db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        related_name="incoming",
+        db_index=False,
+        db_constraint=False,
     )
     relation = models.CharField(max_length=64)
     scope = models.ForeignKey(
-        Node, models.DO_NOTHING, null=True, blank=True, related_name="+", db_index=False, db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
     weight = models.FloatField(default=1.0)
     position = models.DecimalField(
@@ -48,7 +62,12 @@ class Edge(Scoped):
         constraints = (
             models.UniqueConstraint(
                 fields=(
-                    "tenant", "project", "source", "relation", "target", "scope",
+                    "tenant",
+                    "project",
+                    "source",
+                    "relation",
+                    "target",
+                    "scope",
                     "valid_from",
                 ),
                 nulls_distinct=False,
@@ -63,12 +82,18 @@ class Edge(Scoped):
         )
         indexes: ClassVar[tuple[models.Index, ...]] = (
             models.Index(
-                "tenant", "project", "source", F("weight").desc(),
+                "tenant",
+                "project",
+                "source",
+                F("weight").desc(),
                 F("occurred_at").desc(nulls_last=True),
                 name="graph_edges_out",
             ),
             models.Index(
-                "tenant", "project", "target", F("weight").desc(),
+                "tenant",
+                "project",
+                "target",
+                F("weight").desc(),
                 F("occurred_at").desc(nulls_last=True),
                 name="graph_edges_in",
             ),
@@ -92,7 +117,11 @@ class PendingEdge(InProject):
     """An edge whose other end has not arrived; it is made when that does."""
 
     record = models.ForeignKey(
-        Record, models.CASCADE, related_name="pending_edges", db_index=False, db_constraint=False
+        Record,
+        models.CASCADE,
+        related_name="pending_edges",
+        db_index=False,
+        db_constraint=False,
     )
     source_key = models.TextField()
     relation = models.CharField(max_length=64)
@@ -103,7 +132,14 @@ class PendingEdge(InProject):
         db_table = "graph_pending_edges"
         constraints = (
             models.UniqueConstraint(
-                fields=("tenant", "project", "record", "source_key", "relation", "target_key"),
+                fields=(
+                    "tenant",
+                    "project",
+                    "record",
+                    "source_key",
+                    "relation",
+                    "target_key",
+                ),
                 name="graph_pending_edges_once",
             ),
         )

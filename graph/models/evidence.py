@@ -27,13 +27,28 @@ class Evidence(InProject):
         IMPLIED = "implied", "made for an edge, not yet met in a source"
 
     record = models.ForeignKey(
-        Record, models.DO_NOTHING, null=True, related_name="evidence", db_index=False, db_constraint=False
+        Record,
+        models.DO_NOTHING,
+        null=True,
+        related_name="evidence",
+        db_index=False,
+        db_constraint=False,
     )
     node = models.ForeignKey(
-        Node, models.DO_NOTHING, null=True, related_name="evidence", db_index=False, db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        null=True,
+        related_name="evidence",
+        db_index=False,
+        db_constraint=False,
     )
     edge = models.ForeignKey(
-        Edge, models.DO_NOTHING, null=True, related_name="evidence", db_index=False, db_constraint=False
+        Edge,
+        models.DO_NOTHING,
+        null=True,
+        related_name="evidence",
+        db_index=False,
+        db_constraint=False,
     )
     kind = models.CharField(max_length=16, choices=Kind, default=Kind.SAID)
     part = models.TextField(blank=True)
@@ -51,8 +66,14 @@ class Evidence(InProject):
         constraints = (
             models.UniqueConstraint(
                 fields=(
-                    "tenant", "project", "record", "node", "edge", "part",
-                    "via_source", "via_target",
+                    "tenant",
+                    "project",
+                    "record",
+                    "node",
+                    "edge",
+                    "part",
+                    "via_source",
+                    "via_target",
                 ),
                 nulls_distinct=False,
                 name="graph_evidence_once",

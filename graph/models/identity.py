@@ -16,7 +16,11 @@ class Alias(InProject):
     """A record's claim that one key stands for another: threads of one conversation."""
 
     record = models.ForeignKey(
-        Record, models.CASCADE, related_name="aliases", db_index=False, db_constraint=False
+        Record,
+        models.CASCADE,
+        related_name="aliases",
+        db_index=False,
+        db_constraint=False,
     )
     key = models.TextField()
     target = models.TextField()
@@ -45,10 +49,18 @@ class Identity(InProject):
     """One way a human is named, and the person it is held to be, with the reasons."""
 
     node = models.OneToOneField(
-        Node, models.DO_NOTHING, primary_key=True, related_name="identity", db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        primary_key=True,
+        related_name="identity",
+        db_constraint=False,
     )
     person = models.ForeignKey(
-        Node, models.DO_NOTHING, related_name="identities", db_index=False, db_constraint=False
+        Node,
+        models.DO_NOTHING,
+        related_name="identities",
+        db_index=False,
+        db_constraint=False,
     )
     key = models.TextField()
     side = models.CharField(max_length=8)

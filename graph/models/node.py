@@ -58,7 +58,12 @@ class Node(Scoped):
     source_kind = models.CharField(max_length=32, blank=True)
     origin = models.CharField(max_length=32, default="source")
     record = models.ForeignKey(
-        Record, models.DO_NOTHING, null=True, related_name="described", db_index=False, db_constraint=False
+        Record,
+        models.DO_NOTHING,
+        null=True,
+        related_name="described",
+        db_index=False,
+        db_constraint=False,
     )
     precedence = models.FloatField(default=0)
     occurred_at = models.DateTimeField(null=True, blank=True)
@@ -125,7 +130,9 @@ class Node(Scoped):
     @property
     def url(self) -> str:
         """Return where the original is: the node's own link, else its record's."""
-        link = self.metadata.get("url") or (self.record.permalink if self.record else "")
+        link = self.metadata.get("url") or (
+            self.record.permalink if self.record else ""
+        )
         return str(link) if str(link).startswith(("https://", "http://")) else ""
 
     @property

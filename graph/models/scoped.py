@@ -10,6 +10,7 @@ from django.db import models
 
 from connections.models import Audience, Project, Tenant
 
+
 class Scoped(models.Model):
     """A row of one project, seen by one audience."""
 

@@ -40,9 +40,7 @@ class Conversation(Scoped):
 class Turn(models.Model):
     """One question and its answer."""
 
-    conversation = models.ForeignKey(
-        Conversation, models.CASCADE, related_name="turns"
-    )
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="turns")
     question = models.TextField()
     answer = models.TextField(blank=True)
     grounded = models.BooleanField(default=False)
@@ -64,9 +62,7 @@ class Citation(models.Model):
 
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="citations")
     n = models.PositiveSmallIntegerField()
-    node = models.ForeignKey(
-        Node, models.SET_NULL, null=True, related_name="citations"
-    )
+    node = models.ForeignKey(Node, models.SET_NULL, null=True, related_name="citations")
     key = models.TextField()
     title = models.TextField(blank=True)
     url = models.TextField(blank=True)

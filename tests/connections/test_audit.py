@@ -24,7 +24,10 @@ def row(project):
 def test_a_row_says_who_did_what_and_holds_its_detail_by_hash_only(row, project):
     row.refresh_from_db()
     assert (row.tenant_id, row.project_id, row.verb, row.target) == (
-        project.tenant_id, project.pk, "x.done", "x"
+        project.tenant_id,
+        project.pk,
+        "x.done",
+        "x",
     )
     detail = AuditDetail.objects.get(audit=row)
     text = detail.salt + json.dumps({"secret": "s"}, sort_keys=True)
@@ -135,7 +138,7 @@ class TestLogins:
     )
     def test_the_serving_login_changes_no_structure(self, statement):
         with (
-            pytest.raises(DatabaseError, match="permission denied|must be"),
+            pytest.raises(DatabaseError, match=r"permission denied|must be"),
             transaction.atomic(),
             connection.cursor() as cursor,
         ):

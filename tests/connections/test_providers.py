@@ -107,7 +107,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     assert request["encoding_format"] == "base64"
     data = [
         {
-            "object": "embedding", "index": n,
+            "object": "embedding",
+            "index": n,
             "embedding": base64.b64encode(vector_of(text).tobytes()).decode(),
         }
         for n, text in enumerate(request["input"])
@@ -123,7 +124,9 @@ TEXTS = ["pump", "", "invoice", "lunch"]
 @pytest.fixture
 def fake() -> Iterator[FakeOpenAI]:
     fake = FakeOpenAI()
-    thread = threading.Thread(target=fake.server.serve_forever, args=(0.01,), daemon=True)
+    thread = threading.Thread(
+        target=fake.server.serve_forever, args=(0.01,), daemon=True
+    )
     thread.start()
     yield fake
     fake.server.shutdown()
@@ -134,7 +137,8 @@ def fake() -> Iterator[FakeOpenAI]:
 @pytest.fixture
 def embedder(fake, settings) -> OpenAIEmbedder:
     settings.FABRIC = settings.FABRIC | {
-        "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": fake.url
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_BASE_URL": fake.url,
     }
     return OpenAIEmbedder()
 
@@ -179,11 +183,15 @@ class TestOpenAI:
         self, fake, embedder, status, tries
     ):
         fake.answers = [(status, ERROR)] * 9
-        with pytest.raises(ProviderError, match="text-embedding-3-small gave no vectors"):
+        with pytest.raises(
+            ProviderError, match="text-embedding-3-small gave no vectors"
+        ):
             embedder.embed(TEXTS)
         assert len(fake.asked) == tries
 
-    @pytest.mark.parametrize("fault", ["one missing", "none", "short", "no JSON", "twice"])
+    @pytest.mark.parametrize(
+        "fault", ["one missing", "none", "short", "no JSON", "twice"]
+    )
     def test_an_answer_that_is_not_one_vector_a_text_is_an_error(
         self, fake, embedder, fault
     ):

@@ -23,26 +23,53 @@ from connections.records import (
 )
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NODE = NodeDraft(key="n", node_type="message", identity=Identity("mail", "a@x.test", ("A",)))
+NODE = NodeDraft(
+    key="n", node_type="message", identity=Identity("mail", "a@x.test", ("A",))
+)
 EDGE = EdgeDraft(source="n", relation="mentions", target="m")
 RECORD = Record(
-    key="k", kind="message", body="b", nodes=(NODE,), edges=(EDGE,),
-    aliases=(Alias(key="a", target="b"),), occurred_at=AT,
+    key="k",
+    kind="message",
+    body="b",
+    nodes=(NODE,),
+    edges=(EDGE,),
+    aliases=(Alias(key="a", target="b"),),
+    occurred_at=AT,
 )
 
 CHANGES = {
-    "kind": "email", "body": "c", "permalink": "https://x.test", "occurred_at": None,
-    "audience": AudienceDraft("members", "x", ("a@x.test",)), "nodes": (), "edges": (),
+    "kind": "email",
+    "body": "c",
+    "permalink": "https://x.test",
+    "occurred_at": None,
+    "audience": AudienceDraft("members", "x", ("a@x.test",)),
+    "nodes": (),
+    "edges": (),
     "aliases": (),
 }
 NODE_CHANGES = {
-    "key": "o", "node_type": "email", "title": "t", "content": "c", "context": "c",
-    "language": "german", "tags": ("t",), "metadata": {"a": [1]}, "occurred_at": AT,
-    "precedence": 1.0, "identity": Identity("mail", "a@x.test", ("B",)), "part": True,
+    "key": "o",
+    "node_type": "email",
+    "title": "t",
+    "content": "c",
+    "context": "c",
+    "language": "german",
+    "tags": ("t",),
+    "metadata": {"a": [1]},
+    "occurred_at": AT,
+    "precedence": 1.0,
+    "identity": Identity("mail", "a@x.test", ("B",)),
+    "part": True,
 }
 EDGE_CHANGES = {
-    "source": "o", "relation": "sent_by", "target": "o", "weight": 2.0, "occurred_at": AT,
-    "position": Decimal(1), "valid_from": AT, "quote": "q",
+    "source": "o",
+    "relation": "sent_by",
+    "target": "o",
+    "weight": 2.0,
+    "occurred_at": AT,
+    "position": Decimal(1),
+    "valid_from": AT,
+    "quote": "q",
 }
 
 
@@ -50,8 +77,14 @@ EDGE_CHANGES = {
     "changed",
     [
         *(replace(RECORD, **{name: value}) for name, value in CHANGES.items()),
-        *(replace(RECORD, nodes=(replace(NODE, **{n: v}),)) for n, v in NODE_CHANGES.items()),
-        *(replace(RECORD, edges=(replace(EDGE, **{n: v}),)) for n, v in EDGE_CHANGES.items()),
+        *(
+            replace(RECORD, nodes=(replace(NODE, **{n: v}),))
+            for n, v in NODE_CHANGES.items()
+        ),
+        *(
+            replace(RECORD, edges=(replace(EDGE, **{n: v}),))
+            for n, v in EDGE_CHANGES.items()
+        ),
         replace(RECORD, aliases=(Alias(key="a", target="b", own=False),)),
     ],
 )
@@ -86,8 +119,12 @@ def test_a_hash_is_the_same_in_another_process():
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, text=True,
-            cwd=Path(__file__).parents[2], env={"PYTHONHASHSEED": seed},
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env={"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }
@@ -102,6 +139,8 @@ def test_a_key_is_storable_short_and_stays_as_it_is(text):
     assert clean_key(key) == key
 
 
-@given(st.text("aé", min_size=520, max_size=600), st.text("aé", min_size=520, max_size=600))
+@given(
+    st.text("aé", min_size=520, max_size=600), st.text("aé", min_size=520, max_size=600)
+)
 def test_long_keys_stay_apart(one, other):
     assert (clean_key(one) == clean_key(other)) == (one == other)

@@ -74,7 +74,10 @@ def test_audiences_of_a_user_are_those_of_their_projects_alone(
 def test_an_audience_of_nobody_s_parts_holds_nobody(project, member):
     for combines in ("any", "all"):
         Audience.objects.create(
-            tenant_id=project.tenant_id, project=project, kind="members", key=combines,
+            tenant_id=project.tenant_id,
+            project=project,
+            kind="members",
+            key=combines,
             combines=combines,
         )
     assert Audience.objects.ids_of(member) == []
@@ -82,7 +85,10 @@ def test_an_audience_of_nobody_s_parts_holds_nobody(project, member):
 
 def test_a_place_in_an_audience_is_a_user_s_or_an_address_s_not_both(project, member):
     audience = make_audience(project, "c")
-    for fields in ({"user": member, "member": "a@x.test"}, {"user": None, "member": ""}):
+    for fields in (
+        {"user": member, "member": "a@x.test"},
+        {"user": None, "member": ""},
+    ):
         with pytest.raises(IntegrityError), transaction.atomic():
             AudienceMember.objects.create(audience=audience, **fields)
 

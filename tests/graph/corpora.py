@@ -38,7 +38,9 @@ def draft_mail(
     at = START + timedelta(minutes=minute)
     key = f"email:{name}"
     thread = f"email-thread:{references[0] if references else name}"
-    aliases = [Alias(key=f"email-thread:{r}", target=thread, own=False) for r in references[1:]]
+    aliases = [
+        Alias(key=f"email-thread:{r}", target=thread, own=False) for r in references[1:]
+    ]
     if references:
         aliases.insert(0, Alias(key=f"email-thread:{name}", target=thread))
 
@@ -49,7 +51,9 @@ def draft_mail(
 
     people = tuple(
         NodeDraft(
-            key=f"person:{a}", node_type="address", title=a,
+            key=f"person:{a}",
+            node_type="address",
+            title=a,
             identity=Identity("mail", a, (known_as[a],) if a in known_as else ()),
         )
         for a in dict.fromkeys((sender, *to))
@@ -57,24 +61,39 @@ def draft_mail(
     edges = [
         edge(key, "sent_by", f"person:{sender}"),
         edge(key, "in_thread", thread, position=Decimal(int(at.timestamp()))),
-        *(edge(thread, "participant", f"person:{a}") for a in dict.fromkeys((sender, *to))),
+        *(
+            edge(thread, "participant", f"person:{a}")
+            for a in dict.fromkeys((sender, *to))
+        ),
     ]
     if references:
         edges.append(edge(key, "replied_to", f"email:{references[-1]}"))
     return Record(
-        key=key, kind="email", body=f"Words of {name}.", occurred_at=at,
+        key=key,
+        kind="email",
+        body=f"Words of {name}.",
+        occurred_at=at,
         nodes=(
             NodeDraft(
-                key=key, node_type="email", title=f"Re: {name}",
-                content=f"Words of {name}.", context=sender, occurred_at=at,
+                key=key,
+                node_type="email",
+                title=f"Re: {name}",
+                content=f"Words of {name}.",
+                context=sender,
+                occurred_at=at,
             ),
             NodeDraft(
-                key=thread, node_type="thread", title=f"Subject of {name}",
-                occurred_at=at, precedence=-float(minute),
+                key=thread,
+                node_type="thread",
+                title=f"Subject of {name}",
+                occurred_at=at,
+                precedence=-float(minute),
             ),
             *people,
         ),
-        edges=tuple(edges), aliases=tuple(aliases), audience=audience,
+        edges=tuple(edges),
+        aliases=tuple(aliases),
+        audience=audience,
     )
 
 
@@ -95,17 +114,30 @@ CORPUS: list[tuple[str, Record]] = [
     ("chat", draft_message("13.000001", "Lunch?", user="U3")),
     ("chat", draft_message("14.000001", "Secret", channel="P1", audience=PRIVATE)),
     ("chat", draft_message("15.000001", "Ours", channel="P1", audience=PRIVATE)),
-    ("chat", draft_message("16.000001", "Lost parent", user="U9", thread_ts="9.000001")),
+    (
+        "chat",
+        draft_message("16.000001", "Lost parent", user="U9", thread_ts="9.000001"),
+    ),
     ("chat", draft_message("13.000001", "Lunch at one?", user="U3", version=2)),
-    ("mail", draft_mail("a", 0, ANN, (BOB,), names=((ANN, "Ann Lee"), (BOB, "Bob Ray")))),
+    (
+        "mail",
+        draft_mail("a", 0, ANN, (BOB,), names=((ANN, "Ann Lee"), (BOB, "Bob Ray"))),
+    ),
     ("mail", draft_mail("b", 1, BOB, (ANN,), ("a",), names=((ANN, "A. Lee"),))),
     ("mail", draft_mail("c", 2, EVE, (ANN, BOB), ("b",))),
-    ("mail", draft_mail("d", 2, ANN, (EVE,), ("a", "b", "c"), names=((EVE, "Eve Day"),))),
+    (
+        "mail",
+        draft_mail("d", 2, ANN, (EVE,), ("a", "b", "c"), names=((EVE, "Eve Day"),)),
+    ),
     ("mail", draft_mail("x", 5, EVE, (), ("y",))),
     ("mail", draft_mail("y", 6, EVE, (), ("x",))),
     ("box", draft_mail("b", 1, BOB, (ANN,), ("a",), audience=BOX)),
-    ("box", draft_mail("e", 7, BOB, (EVE,), ("a", "d"), audience=BOX,
-                       names=((BOB, "Robert Ray"),))),
+    (
+        "box",
+        draft_mail(
+            "e", 7, BOB, (EVE,), ("a", "d"), audience=BOX, names=((BOB, "Robert Ray"),)
+        ),
+    ),
 ]
 
 

@@ -12,8 +12,14 @@ from graph.copying import fetch
 from graph.models import Edge, Evidence, Identity, Node, PendingEdge
 
 GRAPH_TABLES = (
-    "graph_records", "graph_nodes", "graph_edges", "graph_evidence", "graph_aliases",
-    "graph_identities", "graph_pending_edges", "graph_tombstones",
+    "graph_records",
+    "graph_nodes",
+    "graph_edges",
+    "graph_evidence",
+    "graph_aliases",
+    "graph_identities",
+    "graph_pending_edges",
+    "graph_tombstones",
     "graph_identity_decisions",
 )
 
@@ -26,13 +32,21 @@ def snapshot(project: Project) -> dict[str, Any]:
         "edges": {names.edge(e): names.details(e) for e in names.edges.values()},
         "evidence": Counter(filter(None, map(names.evidence, names.said))),
         "persons": {
-            i.key: (names.nodes[i.person_id].key, i.side, i.address, tuple(i.names),
-                    tuple(sorted(map(str, i.reasons))), i.names_stale)
+            i.key: (
+                names.nodes[i.person_id].key,
+                i.side,
+                i.address,
+                tuple(i.names),
+                tuple(sorted(map(str, i.reasons))),
+                i.names_stale,
+            )
             for i in Identity.objects.filter(project=project)
         },
         "pending": {
             (p.record.key, p.source_key, p.relation, p.target_key)
-            for p in PendingEdge.objects.filter(project=project).select_related("record")
+            for p in PendingEdge.objects.filter(project=project).select_related(
+                "record"
+            )
         },
     }
 
@@ -60,35 +74,63 @@ class _Names:
         is_shared = n.node_type in ("address", "account", "name", "person", "domain")
         by = (n.record.source.name, n.record.key) if n.record else None
         return (
-            n.node_type, n.title, n.content, n.context, n.language, tuple(n.tags),
-            str(sorted(n.metadata.items())), n.origin, n.occurred_at, n.precedence,
-            n.gone_at is None, n.trashed_at is None, self.audience(n.audience_id),
+            n.node_type,
+            n.title,
+            n.content,
+            n.context,
+            n.language,
+            tuple(n.tags),
+            str(sorted(n.metadata.items())),
+            n.origin,
+            n.occurred_at,
+            n.precedence,
+            n.gone_at is None,
+            n.trashed_at is None,
+            self.audience(n.audience_id),
             None if is_shared else (n.source_kind, by),
-            None if is_shared else n.last_evidence_at, n.search_vector,
+            None if is_shared else n.last_evidence_at,
+            n.search_vector,
         )
 
     def edge(self, e: Edge) -> tuple:
         scope = self.nodes[e.scope_id].key if e.scope_id else None
         return (
-            self.nodes[e.source_id].key, e.relation, self.nodes[e.target_id].key, scope,
+            self.nodes[e.source_id].key,
+            e.relation,
+            self.nodes[e.target_id].key,
+            scope,
             e.valid_from,
         )
 
     def details(self, e: Edge) -> tuple:
         return (
-            round(e.weight, 6), e.position, e.origin, e.occurred_at,
+            round(e.weight, 6),
+            e.position,
+            e.origin,
+            e.occurred_at,
             self.audience(e.audience_id),
         )
 
     def evidence(self, v: Evidence) -> tuple | None:
         if v.edge_id and v.edge_id not in self.edges:
             return None
-        of = self.edge(self.edges[v.edge_id]) if v.edge_id else self.nodes[v.node_id].key
+        of = (
+            self.edge(self.edges[v.edge_id]) if v.edge_id else self.nodes[v.node_id].key
+        )
         # What is derived rests on any one of the records that would do.
         by = (v.record.source.name, v.record.key) if v.kind == "said" else None
         return (
-            of, v.kind, v.part, v.start, v.end, v.quote, v.weight, v.via_source,
-            v.via_target, by, _described(v.assertion),
+            of,
+            v.kind,
+            v.part,
+            v.start,
+            v.end,
+            v.quote,
+            v.weight,
+            v.via_source,
+            v.via_target,
+            by,
+            _described(v.assertion),
         )
 
 

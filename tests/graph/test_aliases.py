@@ -23,7 +23,9 @@ from tests.graph.corpora import ANN, BOB, EVE, draft_mail
         ({"d": "c", "c": "b", "b": "c"}, "d", "b"),
     ],
 )
-def test_a_key_stands_for_the_end_of_its_chain_or_the_least_of_a_cycle(best, key, found):
+def test_a_key_stands_for_the_end_of_its_chain_or_the_least_of_a_cycle(
+    best, key, found
+):
     assert follow(best, key) == found
 
 
@@ -56,7 +58,8 @@ class TestThreads:
     ):
         take(project, draft_mail("a", 0, ANN), draft_mail("c", 2, EVE, (), ("b",)))
         assert threads(project) == {
-            "email:a": "email-thread:a", "email:c": "email-thread:b"
+            "email:a": "email-thread:a",
+            "email:c": "email-thread:b",
         }
         take(project, draft_mail("b", 1, BOB, (), ("a",)))
         assert set(threads(project).values()) == {"email-thread:a"}
@@ -92,7 +95,9 @@ class TestThreads:
 
     def test_a_mail_that_takes_back_its_claim_parts_the_threads(self, project):
         link = draft_mail("b", 1, BOB, (), ("a",))
-        take(project, draft_mail("a", 0, ANN), link, draft_mail("c", 2, EVE, (), ("b",)))
+        take(
+            project, draft_mail("a", 0, ANN), link, draft_mail("c", 2, EVE, (), ("b",))
+        )
         assert set(threads(project).values()) == {"email-thread:a"}
         take(project, replace(draft_mail("b", 1, BOB), version=1))
         assert threads(project) == {
@@ -108,8 +113,10 @@ class TestThreads:
         take(project, draft_mail("b", 1, BOB, (), ("a",)))
         for name in ("d", "e"):
             take(project, draft_mail(name, 9, EVE, names=((EVE, "Eve Day"),)))
-        vias = Edge.objects.of(project).filter(relation="participant").values_list(
-            "evidence__via_source", "evidence__via_target"
+        vias = (
+            Edge.objects.of(project)
+            .filter(relation="participant")
+            .values_list("evidence__via_source", "evidence__via_target")
         )
         assert len(vias) == 4
         assert all(via.startswith("person:") for _, via in vias)

@@ -64,7 +64,9 @@ def test_a_combined_audience_is_found_again_by_another_run(project, audiences):
 )
 def test_a_combined_audience_holds_who_is_in_any_or_in_all(project, how, seen_by):
     audiences = Audiences(project)
-    users = {name: make_member(project, f"{name}@x.test") for name in ("a", "b", "ab", "no")}
+    users = {
+        name: make_member(project, f"{name}@x.test") for name in ("a", "b", "ab", "no")
+    }
     one = audiences.id_of(closed("one", "a@x.test", "ab@x.test"))
     two = audiences.id_of(closed("two", "b@x.test", "ab@x.test"))
     combined = getattr(audiences, how)([one, two])

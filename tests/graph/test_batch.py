@@ -28,7 +28,9 @@ PRIVATE = AudienceDraft("members", "slack:C1", ("member@acme.test",), "#C1")
 def relations(project, moment=None):
     return {
         (e.source.key, e.relation, e.target.key)
-        for e in Edge.objects.of(project).live(moment).select_related("source", "target")
+        for e in Edge.objects.of(project)
+        .live(moment)
+        .select_related("source", "target")
     }
 
 
@@ -127,9 +129,7 @@ def test_a_node_nobody_speaks_of_any_more_ends_and_another_record_revives_it(pro
 
 
 def test_an_edge_weighs_what_its_evidence_weighs_together(project):
-    first, second = (
-        draft_message(f"{n}.000001", thread_ts="1.000001") for n in (1, 2)
-    )
+    first, second = (draft_message(f"{n}.000001", thread_ts="1.000001") for n in (1, 2))
     take_in(project, draft_account(), draft_channel(), first, second)
     edge = Edge.objects.of(project).get(relation="participant")
     assert (edge.weight, edge.evidence.count()) == (2.0, 2)
@@ -191,13 +191,25 @@ def test_a_failed_batch_leaves_no_trace_of_an_audience_it_would_have_made(projec
         replace(draft_message(), version=2**64),
         replace(
             draft_message(),
-            edges=(EdgeDraft(source="slack:C1:1.000001", relation="sent_by",
-                             target="slack:C1:1.000001", weight=-1),),
+            edges=(
+                EdgeDraft(
+                    source="slack:C1:1.000001",
+                    relation="sent_by",
+                    target="slack:C1:1.000001",
+                    weight=-1,
+                ),
+            ),
         ),
         replace(
             draft_message(),
-            edges=(EdgeDraft(source="slack:C1:1.000001", relation="posted_in",
-                             target="slack:C1:1.000001", position=Decimal("1e30")),),
+            edges=(
+                EdgeDraft(
+                    source="slack:C1:1.000001",
+                    relation="posted_in",
+                    target="slack:C1:1.000001",
+                    position=Decimal("1e30"),
+                ),
+            ),
         ),
         replace(draft_message(), nodes=(NodeDraft(key="", node_type="message"),)),
     ],
@@ -211,9 +223,21 @@ def test_no_kind_of_broken_item_stops_a_run(project, broken):
 def test_text_that_postgresql_refuses_is_stored_all_the_same(project):
     odd = "a\x00b\ud800c"
     record = Record(
-        key=f"odd:{odd}", kind="message", body=odd, permalink=odd,
-        nodes=(NodeDraft(key=f"odd:{odd}", node_type="message", title=odd, content=odd,
-                         context=odd, tags=(odd,), metadata={odd: [odd, float("inf")]}),),
+        key=f"odd:{odd}",
+        kind="message",
+        body=odd,
+        permalink=odd,
+        nodes=(
+            NodeDraft(
+                key=f"odd:{odd}",
+                node_type="message",
+                title=odd,
+                content=odd,
+                context=odd,
+                tags=(odd,),
+                metadata={odd: [odd, float("inf")]},
+            ),
+        ),
     )
     assert take_in(project, record).failed == 0
     assert Node.objects.of(project).get().content == "a\ufffdb\ufffdc"
@@ -238,7 +262,9 @@ def test_a_long_text_is_cut_into_parts_and_the_record_keeps_the_whole(project):
 def test_a_pruned_thing_does_not_come_back_unless_its_content_changed(project):
     record = draft_message()
     Tombstone.objects.create(
-        tenant_id=project.tenant_id, project=project, key=record.key,
+        tenant_id=project.tenant_id,
+        project=project,
+        key=record.key,
         content_hash=record.content_hash,
     )
     assert take_in(project, record).unchanged == 1
@@ -271,11 +297,21 @@ def test_follows_is_drawn_anew_when_an_item_arrives_late(project):
 def test_items_at_one_place_follow_each_other_by_key(project):
     def at_one(name):
         return Record(
-            key=f"email:{name}", kind="email", body="",
-            nodes=(NodeDraft(key=f"email:{name}", node_type="email", content=name),
-                   NodeDraft(key="email-thread:t", node_type="thread")),
-            edges=(EdgeDraft(source=f"email:{name}", relation="in_thread",
-                             target="email-thread:t", position=Decimal(5)),),
+            key=f"email:{name}",
+            kind="email",
+            body="",
+            nodes=(
+                NodeDraft(key=f"email:{name}", node_type="email", content=name),
+                NodeDraft(key="email-thread:t", node_type="thread"),
+            ),
+            edges=(
+                EdgeDraft(
+                    source=f"email:{name}",
+                    relation="in_thread",
+                    target="email-thread:t",
+                    position=Decimal(5),
+                ),
+            ),
         )
 
     for name in ("c", "a", "b"):
@@ -317,7 +353,8 @@ def test_a_channel_that_becomes_private_closes_all_it_holds(project):
     nodes, edges = everything(project)
     assert {*nodes.values(), *edges.values()} == {"public"}
     take_in(
-        project, draft_channel(audience=PRIVATE),
+        project,
+        draft_channel(audience=PRIVATE),
         *(replace(m, audience=PRIVATE) for m in messages),
     )
     nodes, edges = everything(project)
@@ -350,7 +387,8 @@ def test_what_a_public_record_says_too_stays_open(project):
 
 def test_a_shared_node_closes_when_the_public_record_no_longer_speaks_of_it(project):
     take_in(
-        project, draft_message("1.000001", thread_ts="1.000001"),
+        project,
+        draft_message("1.000001", thread_ts="1.000001"),
         replace(draft_message("2.000001", thread_ts="1.000001"), audience=PRIVATE),
     )
     assert everything(project)[0]["slack-thread:C1:1.000001"] == "public"

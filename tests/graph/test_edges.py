@@ -68,7 +68,10 @@ def test_a_node_takes_its_edges_with_it(project, pair):
 @pytest.mark.parametrize("fields", [{}, {"valid_from": T1}])
 def test_an_edge_is_there_once_also_where_parts_of_its_identity_are_null(pair, fields):
     make_edge(*pair, **fields)
-    with pytest.raises(IntegrityError, match="graph_edges_identity"), transaction.atomic():
+    with (
+        pytest.raises(IntegrityError, match="graph_edges_identity"),
+        transaction.atomic(),
+    ):
         make_edge(*pair, **fields)
 
 

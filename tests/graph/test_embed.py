@@ -22,12 +22,16 @@ pytestmark = pytest.mark.django_db
 
 def waiting(project):
     return set(
-        Node.objects.of(project).filter(embedding_model=None).values_list("key", flat=True)
+        Node.objects.of(project)
+        .filter(embedding_model=None)
+        .values_list("key", flat=True)
     )
 
 
 def test_what_was_taken_in_gets_its_vectors_of_context_title_and_words(project):
-    take_in(project, draft_account(), draft_channel(), draft_message(text="The pump failed"))
+    take_in(
+        project, draft_account(), draft_channel(), draft_message(text="The pump failed")
+    )
     assert embed.backlog(project.pk) >= 1
     embed.embed_backlog(project.pk)
     assert embed.backlog(project.pk) == 0
@@ -35,7 +39,8 @@ def test_what_was_taken_in_gets_its_vectors_of_context_title_and_words(project):
     (said,) = embed.embed_texts([f"{node.context}\n{node.content}"])
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT embedding <=> %s::vector FROM graph_nodes WHERE id = %s", [said, node.pk]
+            "SELECT embedding <=> %s::vector FROM graph_nodes WHERE id = %s",
+            [said, node.pk],
         )
         assert cursor.fetchone()[0] == pytest.approx(0, abs=1e-5)
     structure = Node.objects.of(project).exclude(node_type="message")
@@ -77,9 +82,16 @@ def test_the_backlog_of_one_project_leaves_others_waiting(project, other_project
 def test_new_words_go_back_to_the_queue_and_other_changes_do_not(project):
     node = make_node(project, "a", "x", title="T")
     embed.embed_backlog(project.pk)
-    Node.objects.filter(pk=node.pk).update(tags=["t"], metadata={"a": 1}, node_type="email")
+    Node.objects.filter(pk=node.pk).update(
+        tags=["t"], metadata={"a": 1}, node_type="email"
+    )
     assert waiting(project) == set()
-    for change in ({"content": "y"}, {"title": "U"}, {"context": "c"}, {"language": "german"}):
+    for change in (
+        {"content": "y"},
+        {"title": "U"},
+        {"context": "c"},
+        {"language": "german"},
+    ):
         Node.objects.filter(pk=node.pk).update(**change)
         assert waiting(project) == {"a"}
         assert Node.objects.get(pk=node.pk).embedding is None

@@ -27,7 +27,9 @@ PRIVATE = AudienceDraft("members", "slack:P1", ("member@acme.test",))
 
 def people(project):
     found: dict[str, set[str]] = {}
-    for identity in StoredIdentity.objects.filter(project=project).select_related("person"):
+    for identity in StoredIdentity.objects.filter(project=project).select_related(
+        "person"
+    ):
         found.setdefault(identity.person.key, set()).add(identity.key)
     return found
 
@@ -35,7 +37,9 @@ def people(project):
 def senders(project):
     return {
         e.source.key: (e.target.key, e.weight)
-        for e in Edge.objects.of(project).live().filter(relation="sent_by")
+        for e in Edge.objects.of(project)
+        .live()
+        .filter(relation="sent_by")
         .select_related("source", "target")
     }
 
@@ -43,7 +47,9 @@ def senders(project):
 def edges(project, relation):
     return {
         (e.source.key, e.target.key)
-        for e in Edge.objects.of(project).live().filter(relation=relation)
+        for e in Edge.objects.of(project)
+        .live()
+        .filter(relation=relation)
         .select_related("source", "target")
     }
 
@@ -58,7 +64,8 @@ def test_an_account_and_its_address_are_one_person_with_their_reasons(project):
     person = "identity:person:ann@acme.test"
     assert people(project) == {person: {"slack-user:U1", "person:ann@acme.test"}}
     assert senders(project) == {
-        "slack:C1:1.000001": (person, 1.0), "email:a": (person, 1.0)
+        "slack:C1:1.000001": (person, 1.0),
+        "email:a": (person, 1.0),
     }
     assert edges(project, "has_email") == {(person, "person:ann@acme.test")}
     assert edges(project, "from_domain") == {(person, "domain:acme.test")}
@@ -72,17 +79,34 @@ def test_an_account_and_its_address_are_one_person_with_their_reasons(project):
 
 
 def test_edges_move_to_the_merged_person_and_their_weights_add_up(project):
-    take_in(project, draft_account("U1", "Ann Lee"),
-            draft_message("1.000001", thread_ts="1.000001"))
+    take_in(
+        project,
+        draft_account("U1", "Ann Lee"),
+        draft_message("1.000001", thread_ts="1.000001"),
+    )
     thread = Edge.objects.of(project).get(relation="participant")
     assert (thread.target.key, thread.weight) == ("identity:slack-user:U1", 1.0)
     note = Record(
-        key="note:1", kind="message", body="",
-        nodes=(NodeDraft(key="note:1", node_type="message"),
-               NodeDraft(key=f"person:{ANN}", node_type="address", title=ANN,
-                         identity=Identity("mail", ANN, ("Ann Lee",)))),
-        edges=(EdgeDraft(source="slack-thread:C1:1.000001", relation="participant",
-                         target=f"person:{ANN}", weight=2.0),),
+        key="note:1",
+        kind="message",
+        body="",
+        nodes=(
+            NodeDraft(key="note:1", node_type="message"),
+            NodeDraft(
+                key=f"person:{ANN}",
+                node_type="address",
+                title=ANN,
+                identity=Identity("mail", ANN, ("Ann Lee",)),
+            ),
+        ),
+        edges=(
+            EdgeDraft(
+                source="slack-thread:C1:1.000001",
+                relation="participant",
+                target=f"person:{ANN}",
+                weight=2.0,
+            ),
+        ),
     )
     take_in(project, note)
     merged = Edge.objects.of(project).live().get(relation="participant")
@@ -91,7 +115,9 @@ def test_edges_move_to_the_merged_person_and_their_weights_add_up(project):
     assert len(people(project)) == 1
 
 
-def test_persons_come_apart_when_their_name_becomes_another_s_and_weights_return(project):
+def test_persons_come_apart_when_their_name_becomes_another_s_and_weights_return(
+    project,
+):
     take_in(project, draft_account("U1", "Ann Lee"), draft_channel(), draft_message())
     take_mail(project, draft_mail("a", 0, ANN, names=((ANN, "Ann Lee"),)))
     assert len(people(project)) == 1
@@ -113,8 +139,13 @@ def test_persons_come_apart_when_their_name_becomes_another_s_and_weights_return
 
 def test_what_people_decide_is_kept_over_what_names_say_until_taken_back(project):
     actor = make_member(project)
-    take_in(project, draft_account("U1", "Ann Lee"), draft_account("U2", "A. Lee"),
-            draft_message("1.000001"), draft_message("2.000001", user="U2"))
+    take_in(
+        project,
+        draft_account("U1", "Ann Lee"),
+        draft_account("U2", "A. Lee"),
+        draft_message("1.000001"),
+        draft_message("2.000001", user="U2"),
+    )
     before = snapshot(project)
     both = list(Node.objects.of(project).filter(node_type="person").order_by("key"))
     merge_persons(both, actor=actor, reason="same desk")
@@ -198,8 +229,11 @@ def test_a_person_known_from_closed_places_alone_is_closed(project, member, outs
 
 def test_a_merge_may_name_an_identity_that_is_gone(project):
     actor = make_member(project)
-    take_in(project, draft_account("U1", "Ann Lee", "ann@old.test"),
-            draft_account("U2", "Bob Ray"))
+    take_in(
+        project,
+        draft_account("U1", "Ann Lee", "ann@old.test"),
+        draft_account("U2", "Bob Ray"),
+    )
     both = list(Node.objects.of(project).filter(node_type="person").order_by("key"))
     merge_persons(both, actor=actor)
     take_in(project, draft_account("U1", "Ann Lee"))

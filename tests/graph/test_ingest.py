@@ -35,8 +35,9 @@ def make_export(folder: Path, days: int = 2) -> Path:
         root = f"{base}.000001"
         files[f"general/2023-05-{8 + day:02}.json"] = [
             make_message(ts=root, text=f"Shall we ship {day}?", thread_ts=root),
-            make_message(ts=f"{base + 1}.000001", text="Yes, <@U1>.", user="U2",
-                         thread_ts=root),
+            make_message(
+                ts=f"{base + 1}.000001", text="Yes, <@U1>.", user="U2", thread_ts=root
+            ),
             make_message(ts=f"{base + 2}.000001", text=f"Lunch {day}"),
         ]
         files[f"secret/2023-05-{8 + day:02}.json"] = [
@@ -115,7 +116,9 @@ class TestFiles:
     def test_a_vanished_file_is_marked_and_stays_readable(self, project, folder):
         (folder / "note0.md").unlink()
         assert counts(read(project, "folder", folder)) == {
-            "seen": 4, "unchanged": 4, "deleted": 1
+            "seen": 4,
+            "unchanged": 4,
+            "deleted": 1,
         }
         gone = Node.objects.of(project).exclude(gone_at=None)
         assert {n.key for n in gone} == {"file:note0.md", "file:note0.md#0"}
@@ -216,7 +219,10 @@ class TestFiles:
         make_files(folder, note0="# Note 0\n\nSee [one](note1.md).")
         read(project, "folder", folder)
         link = Edge.objects.of(project).live().get(relation="mentions")
-        assert (link.source.key, link.target.key) == ("file:note0.md#1", "file:note1.md")
+        assert (link.source.key, link.target.key) == (
+            "file:note0.md#1",
+            "file:note1.md",
+        )
         make_files(folder, note0="# Note 0\n\nNothing.")
         read(project, "folder", folder)
         assert not Edge.objects.of(project).live().filter(relation="mentions").exists()
@@ -226,7 +232,11 @@ class TestFiles:
     def test_two_folders_keep_their_files_apart(self, project, folder, tmp_path):
         make_files(tmp_path / "other", note0="Others' words")
         read(project, "folder", tmp_path / "other", name="other")
-        keys = set(Node.objects.of(project).filter(node_type="file").values_list("key", flat=True))
+        keys = set(
+            Node.objects.of(project)
+            .filter(node_type="file")
+            .values_list("key", flat=True)
+        )
         assert {"file:note0.md", "file:other/note0.md"} < keys
 
 
@@ -236,7 +246,9 @@ class TestInterrupted:
     ):
         export = make_export(tmp_path)
         with monkeypatch.context() as patch:
-            patch.setattr(runs, "_after", lambda source: (_ for _ in ()).throw(MemoryError))
+            patch.setattr(
+                runs, "_after", lambda source: (_ for _ in ()).throw(MemoryError)
+            )
             with pytest.raises(MemoryError):
                 read(project, "slack", export)
         read(project, "slack", export)
@@ -258,7 +270,9 @@ class TestInterrupted:
 def test_a_source_is_read_by_one_run_at_a_time(project, tmp_path):
     from tests.conftest import _server
 
-    source = connect_source(project=project, kind="slack", location=make_export(tmp_path))
+    source = connect_source(
+        project=project, kind="slack", location=make_export(tmp_path)
+    )
     database = connection.settings_dict["NAME"]
     with _server("default", database) as other:
         other.execute("SELECT pg_advisory_lock(%s, %s)", [0x736F_7263, source.pk])
@@ -278,10 +292,16 @@ class TestOutsideATransaction:
             read(project, kind, location)
         embed.embed_backlog(project.pk)
         before = writes()
-        assert all(before[table][0] for table in (
-            "graph_records", "graph_nodes", "graph_edges", "graph_evidence",
-            "graph_identities",
-        ))
+        assert all(
+            before[table][0]
+            for table in (
+                "graph_records",
+                "graph_nodes",
+                "graph_edges",
+                "graph_evidence",
+                "graph_identities",
+            )
+        )
         for kind, location in (("slack", export), ("folder", files)):
             run = read(project, kind, location)
             assert run.unchanged == run.seen > 0
@@ -310,7 +330,9 @@ class TestOutsideATransaction:
 
         def progress(_):
             with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid(), to_regclass('pg_temp.seen_by_run')")
+                cursor.execute(
+                    "SELECT pg_backend_pid(), to_regclass('pg_temp.seen_by_run')"
+                )
                 sessions.add(cursor.fetchone())
 
         source = connect_source(project=project, kind="folder", location=tmp_path)
@@ -338,8 +360,16 @@ class TestCommand:
             capsys, "slack", str(make_export(tmp_path)), project="acme/new", create=True
         )
         assert set(answer) == {
-            "seen", "created", "updated", "unchanged", "deleted", "failed", "nodes",
-            "edges", "seconds", "errors",
+            "seen",
+            "created",
+            "updated",
+            "unchanged",
+            "deleted",
+            "failed",
+            "nodes",
+            "edges",
+            "seconds",
+            "errors",
         }
         assert (answer["seen"], answer["created"], answer["errors"]) == (8, 8, [])
         assert answer["nodes"] > 8

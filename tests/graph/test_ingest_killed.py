@@ -35,10 +35,22 @@ def address_of(alias: str) -> str:
 
 def start(export: Path, project: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "manage.py", "ingest", "slack", str(export), "--project",
-         project, "--source", "export", "--no-progress"],
-        cwd=CHECKOUT, stderr=subprocess.PIPE,
-        env=os.environ | {
+        [
+            sys.executable,
+            "manage.py",
+            "ingest",
+            "slack",
+            str(export),
+            "--project",
+            project,
+            "--source",
+            "export",
+            "--no-progress",
+        ],
+        cwd=CHECKOUT,
+        stderr=subprocess.PIPE,
+        env=os.environ
+        | {
             "DATABASE_URL": address_of("default"),
             "FABRIC_OWNER_DATABASE_URL": address_of("owner"),
             "CELERY_BROKER_URL": "memory://",
@@ -64,7 +76,7 @@ def test_killed_at_random_moments_and_run_again_the_graph_is_the_same(tmp_path):
     read(undisturbed, "slack", export, name="export")
     took = time.monotonic() - started
     project = make_project("acme/killed")
-    moments = random.Random(11)
+    moments = random.Random(11)  # noqa: S311
     left: list[int] = []
     for _ in range(KILLS):
         process = start(export, project.path)

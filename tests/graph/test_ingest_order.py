@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from django.db import transaction
@@ -29,11 +30,11 @@ class Undone(Exception):
 def build(items: Sequence[tuple[str, Record]], splits: Sequence[int] = ()) -> dict:
     """Ingest `items` into a project of their own, a run for each split and source."""
     taken: dict = {}
-    with pytest.raises(Undone), transaction.atomic():
+    with pytest.raises(Undone), transaction.atomic():  # noqa: PT012 - all undone
         project = make_project("order/main")
         sources = {n: make_source(project, n, kind) for n, kind in KINDS.items()}
         bounds = [0, *sorted(splits), len(items)]
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             run: list[tuple[str, Record]] = list(items[start:end])
             while run:
                 name = run[0][0]
@@ -42,7 +43,8 @@ def build(items: Sequence[tuple[str, Record]], splits: Sequence[int] = ()) -> di
                 )
                 source = sources[name]
                 counts = read_records(
-                    source, SyncRun.objects.create(source=source),
+                    source,
+                    SyncRun.objects.create(source=source),
                     [record for _, record in run[:length]],
                 )
                 assert counts.failed == 0, list(source.runs.first().errors.all())
@@ -71,7 +73,10 @@ def test_the_corpus_has_what_order_could_disturb(undisturbed):
 @settings(
     # Shrinking takes minutes; the differences name the node or edge as it is.
     phases=(Phase.generate,),
-    max_examples=12, deadline=None, derandomize=True, database=None,
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

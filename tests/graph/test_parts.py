@@ -42,24 +42,47 @@ def test_cleaned_text_is_what_postgresql_takes(text):
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
-@given(TEXT, TEXT, st.dictionaries(TEXT, JSON_VALUES, max_size=3), st.lists(TEXT, max_size=3))
+@given(
+    TEXT,
+    TEXT,
+    st.dictionaries(TEXT, JSON_VALUES, max_size=3),
+    st.lists(TEXT, max_size=3),
+)
 def test_prepared_drafts_hold_nothing_that_cannot_be_stored(key, text, metadata, tags):
     draft = NodeDraft(
-        key=f"k:{key}", node_type="message", title=text, content=text, context=text,
-        tags=tuple(tags), metadata=metadata, identity=Identity("name", text, (text,)),
+        key=f"k:{key}",
+        node_type="message",
+        title=text,
+        content=text,
+        context=text,
+        tags=tuple(tags),
+        metadata=metadata,
+        identity=Identity("name", text, (text,)),
     )
     edge = EdgeDraft(source=f"k:{key}", relation="mentions", target=text, quote=text)
     nodes, edges = prepare(
         Record(key=key, kind="message", body=text, nodes=(draft,), edges=(edge,))
     )
     (node,) = nodes
-    said = [node.key, node.title, node.content, node.context, *node.tags, edges[0].quote,
-            edges[0].source, edges[0].target, node.identity.address, *node.identity.names]
+    said = [
+        node.key,
+        node.title,
+        node.content,
+        node.context,
+        *node.tags,
+        edges[0].quote,
+        edges[0].source,
+        edges[0].target,
+        node.identity.address,
+        *node.identity.names,
+    ]
     json.dumps(node.metadata, allow_nan=False).encode()
     assert "\\u0000" not in json.dumps(node.metadata)
     assert edges[0].source == node.key
@@ -67,7 +90,7 @@ def test_prepared_drafts_hold_nothing_that_cannot_be_stored(key, text, metadata,
 
 
 def test_a_moment_that_a_timestamp_cannot_hold_is_none():
-    assert sane(datetime(2026, 1, 1)) is None  # noqa: DTZ001
+    assert sane(datetime(2026, 1, 1)) is None
     assert sane(datetime(9999, 12, 31, tzinfo=UTC)) is None
     assert sane(datetime(1, 1, 1, tzinfo=UTC)) is None
     assert sane(fine := datetime(2026, 1, 1, tzinfo=UTC)) == fine
@@ -80,7 +103,9 @@ def draft_file(*sections, path="a.md"):
         for n, text in enumerate(sections)
     ]
     return Record(
-        key=key, kind="file", body="\n".join(sections),
+        key=key,
+        kind="file",
+        body="\n".join(sections),
         nodes=(NodeDraft(key=key, node_type="file", title=path), *parts),
         edges=tuple(
             EdgeDraft(source=p.key, relation="part_of", target=key) for p in parts
@@ -97,7 +122,9 @@ def sections(project):
 class TestPartKeys:
     def take(self, project, *texts, path="a.md"):
         source = make_source(project, "files", "folder")
-        assert take_in(project, draft_file(*texts, path=path), source=source).failed == 0
+        assert (
+            take_in(project, draft_file(*texts, path=path), source=source).failed == 0
+        )
 
     def test_a_section_keeps_its_key_when_another_is_put_before_it(self, project):
         self.take(project, "one", "two")
@@ -144,6 +171,4 @@ class TestPartKeys:
         self.take(project, "zero", "one", "two", path=path)
         now = Node.objects.of(project).get(content="two", valid_to=None)
         assert now.key == before
-        assert all(
-            len(n.key.encode()) <= 512 for n in Node.objects.of(project)
-        )
+        assert all(len(n.key.encode()) <= 512 for n in Node.objects.of(project))

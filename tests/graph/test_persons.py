@@ -54,7 +54,11 @@ def test_an_equal_address_makes_one_person_whatever_its_case():
 
 
 def test_a_full_name_that_is_one_on_each_side_joins_the_sides():
-    identities = [chat("U1", "Ann Lee"), mail("a@x.test", "Lee, Ann"), Named("n", "name", "", ("Ann Lee",))]
+    identities = [
+        chat("U1", "Ann Lee"),
+        mail("a@x.test", "Lee, Ann"),
+        Named("n", "name", "", ("Ann Lee",)),
+    ]
     assert len(groups(identities)) == 1
 
 
@@ -75,7 +79,8 @@ def test_a_name_that_may_be_anybodys_joins_nobody(identities):
 def test_two_addresses_of_one_account_are_one_on_their_side():
     """Joined by address already, they are one component, so their name is no clash."""
     identities = [
-        chat("U1", "Ann Lee", address="a@x.test"), mail("a@x.test", "Ann Lee"),
+        chat("U1", "Ann Lee", address="a@x.test"),
+        mail("a@x.test", "Ann Lee"),
         Named("name:ann lee", "name", "", ("Ann Lee",)),
     ]
     assert len(groups(identities)) == 1
@@ -86,7 +91,8 @@ def test_what_people_decided_comes_last():
     split = Decision("split", "U1", "person:a@x.test")
     merge = Decision("merge", "U1", "person:b@x.test")
     assert groups(identities, [split, merge]) == {
-        ("U1", "person:b@x.test"), ("person:a@x.test",)
+        ("U1", "person:b@x.test"),
+        ("person:a@x.test",),
     }
     assert groups(identities) == {("U1", "person:a@x.test"), ("person:b@x.test",)}
 
@@ -101,8 +107,10 @@ NAMES = st.sampled_from(["Ann Lee", "Lee, Ann", "Bob Ray", "Ann", "Eve Day", ""]
 ADDRESSES = st.sampled_from(["", "a@x.test", "A@x.test", "b@x.test", "c@x.test"])
 IDENTITIES = st.lists(
     st.builds(
-        Named, st.sampled_from([f"k{n}" for n in range(8)]),
-        st.sampled_from(["mail", "chat", "name"]), ADDRESSES,
+        Named,
+        st.sampled_from([f"k{n}" for n in range(8)]),
+        st.sampled_from(["mail", "chat", "name"]),
+        ADDRESSES,
         st.lists(NAMES, max_size=3).map(tuple),
     ),
     unique_by=lambda identity: identity.key,
@@ -139,7 +147,8 @@ def test_each_identity_is_one_person_and_links_hold_each_person_together(
         reached = {person.identities[0]}
         for _ in person.identities:
             reached |= {
-                key for link in person.links
+                key
+                for link in person.links
                 if reached & {link.first, link.second}
                 for key in (link.first, link.second)
             }
@@ -149,7 +158,8 @@ def test_each_identity_is_one_person_and_links_hold_each_person_together(
 @given(IDENTITIES, DECISIONS)
 def test_what_people_split_never_shares_a_person(identities, decisions):
     person_of = {
-        key: person.key for person in persons(identities, decisions)
+        key: person.key
+        for person in persons(identities, decisions)
         for key in person.identities
     }
     for d in decisions:

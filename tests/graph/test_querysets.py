@@ -48,7 +48,9 @@ class TestVisibility:
         assert ids(Node.objects.visible_to(stranger)) == foreign
 
     def test_records(self, world, member, outsider, stranger):
-        counts = [Record.objects.visible_to(u).count() for u in (member, outsider, stranger)]
+        counts = [
+            Record.objects.visible_to(u).count() for u in (member, outsider, stranger)
+        ]
         assert counts == [12, 6, 6]
 
     def test_edges(self, world, member, outsider, stranger):
@@ -65,7 +67,9 @@ class TestVisibility:
         assert not Conversation.objects.visible_to(outsider)
         assert not Conversation.objects.visible_to(stranger)
 
-    @pytest.mark.parametrize("nobody", ["anonymous", "inactive", "memberless", "unsaved"])
+    @pytest.mark.parametrize(
+        "nobody", ["anonymous", "inactive", "memberless", "unsaved"]
+    )
     def test_who_belongs_nowhere_sees_nothing(self, world, member, nobody):
         user = {
             "anonymous": AnonymousUser,
@@ -113,12 +117,15 @@ class TestWalks:
     def reach(self, world, user, *seeds, **options):
         nodes = Node.objects.visible_to(user).current()
         return ids(
-            nodes.reachable_from([s.pk for s in seeds], project=world.project, **options)
+            nodes.reachable_from(
+                [s.pk for s in seeds], project=world.project, **options
+            )
         )
 
     def test_a_member_of_the_channel_walks_through_it(self, world, member):
         assert self.reach(world, member, world.near, depth=2) == {
-            n.pk for n in (world.near, world.bridge, world.far, world.beside, world.open[3])
+            n.pk
+            for n in (world.near, world.bridge, world.far, world.beside, world.open[3])
         }
 
     def test_nothing_is_reached_through_or_by_what_is_hidden(self, world, outsider):
@@ -146,9 +153,14 @@ class TestWalks:
             world.near.pk
         }
         before = past - timedelta(days=1)
-        assert len(
-            self.reach(world, member, world.near, relations=["replied_to"], as_of=before)
-        ) == 2
+        assert (
+            len(
+                self.reach(
+                    world, member, world.near, relations=["replied_to"], as_of=before
+                )
+            )
+            == 2
+        )
 
     def test_a_hub_gives_its_best_edges_first_and_all_when_asked(self, project):
         hub = make_node(project, "hub")
@@ -161,14 +173,13 @@ class TestWalks:
         every = nodes.reachable_from([hub.pk], project=project, depth=1, fan_out=None)
         assert every.count() == 9
 
-    def test_what_may_not_be_seen_takes_no_place_under_the_cap(
-        self, world, outsider
-    ):
+    def test_what_may_not_be_seen_takes_no_place_under_the_cap(self, world, outsider):
         """The cap counts after hidden ends and hidden edges are left out."""
         Edge.objects.filter(pk=world.secret_edge.pk).update(weight=100)
         Edge.objects.filter(source=world.near, target=world.bridge).update(weight=90)
         assert self.reach(world, outsider, world.near, depth=1, fan_out=1) == {
-            world.near.pk, world.open[3].pk
+            world.near.pk,
+            world.open[3].pk,
         }
 
     def test_an_empty_queryset_walks_nowhere(self, world):
@@ -190,12 +201,17 @@ class TestWalks:
         assert ids(nodes.reachable_from([a.pk], project=second)) == {a.pk, b.pk}
 
     @settings(
-        max_examples=25, deadline=None, derandomize=True, database=None,
+        max_examples=25,
+        deadline=None,
+        derandomize=True,
+        database=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     @given(
         pairs=st.sets(
-            st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda p: p[0] != p[1]),
+            st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(
+                lambda p: p[0] != p[1]
+            ),
             max_size=14,
         ),
         depth=st.integers(0, 3),

@@ -24,12 +24,16 @@ pytestmark = pytest.mark.django_db
 
 def fill(project):
     take_in(
-        project, draft_account("U1", "Ann Lee", ANN), draft_channel(),
+        project,
+        draft_account("U1", "Ann Lee", ANN),
+        draft_channel(),
         draft_message("2.000001", "The pump failed", thread_ts="1.000001"),
     )
     scope = {"tenant_id": project.tenant_id, "project": project}
     Tombstone.objects.create(**scope, key="x", content_hash="0")
-    IdentityDecision.objects.create(**scope, verb="merge", first_key="a", second_key="b")
+    IdentityDecision.objects.create(
+        **scope, verb="merge", first_key="a", second_key="b"
+    )
     record_audit("x.done", project=project)
     count_lexemes(project, always=True)
 
@@ -74,7 +78,8 @@ def test_a_project_goes_with_the_conversations_in_it(project):
 
 def test_every_table_of_the_graph_is_emptied_by_name():
     of_graph = {
-        m._meta.db_table for m in apps.get_app_config("graph").get_models()
+        m._meta.db_table
+        for m in apps.get_app_config("graph").get_models()
         if not m._meta.proxy and "project" in {f.name for f in m._meta.concrete_fields}
     }
     assert set(TABLES) == of_graph

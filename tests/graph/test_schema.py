@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db
 
 
 def vector_of(node):
-    return fetch("SELECT search_vector::text FROM graph_nodes WHERE id = %s", [node.pk])[0][0]
+    return fetch(
+        "SELECT search_vector::text FROM graph_nodes WHERE id = %s", [node.pk]
+    )[0][0]
 
 
 class TestSearchVector:
@@ -80,8 +82,10 @@ INSERTS = {
     " %(project)s, %(node)s, %(node)s, 'k', 'mail', '', '{}', '[]', true)",
 }
 REFERS_TO = {
-    "graph_nodes": ("record", "audience"), "graph_evidence": ("record", "node"),
-    "graph_aliases": ("record",), "graph_pending_edges": ("record",),
+    "graph_nodes": ("record", "audience"),
+    "graph_evidence": ("record", "node"),
+    "graph_aliases": ("record",),
+    "graph_pending_edges": ("record",),
     "graph_identities": ("node",),
 }
 
@@ -89,15 +93,20 @@ REFERS_TO = {
 @pytest.mark.parametrize(
     ("table", "reference"), [(t, r) for t, refs in REFERS_TO.items() for r in refs]
 )
-@pytest.mark.parametrize("is_foreign", [True, False], ids=["of another project", "missing"])
+@pytest.mark.parametrize(
+    "is_foreign", [True, False], ids=["of another project", "missing"]
+)
 def test_no_row_refers_out_of_its_project(
     project, other_project, table, reference, is_foreign
 ):
     def scope(of):
         node = make_node(of, "n")
         return {
-            "tenant": of.tenant_id, "project": of.pk, "record": make_record(of, "r").pk,
-            "node": node.pk, "audience": make_audience(of).pk,
+            "tenant": of.tenant_id,
+            "project": of.pk,
+            "record": make_record(of, "r").pk,
+            "node": node.pk,
+            "audience": make_audience(of).pk,
         }
 
     mine, theirs = scope(project), scope(other_project)
@@ -142,8 +151,11 @@ def test_a_key_is_there_once_in_a_project_and_is_not_empty(project, other_projec
     for key in ("a", ""):
         with pytest.raises(IntegrityError), transaction.atomic():
             Node.objects.create(
-                tenant_id=project.tenant_id, project=project, key=key,
-                node_type="message", audience=make_audience(project),
+                tenant_id=project.tenant_id,
+                project=project,
+                key=key,
+                node_type="message",
+                audience=make_audience(project),
             )
     assert Node.objects.filter(key="a").count() == 2
 
@@ -166,24 +178,34 @@ def test_a_vector_of_another_size_is_refused(project):
         execute("UPDATE graph_nodes SET embedding = '[1,2]' WHERE id = %s", [node.pk])
 
 
-def test_a_pruned_key_has_one_tombstone_of_a_project_that_exists(project, other_project):
+def test_a_pruned_key_has_one_tombstone_of_a_project_that_exists(
+    project, other_project
+):
     fields = {"key": "a", "content_hash": "0" * 64}
     Tombstone.objects.create(tenant_id=project.tenant_id, project=project, **fields)
     with pytest.raises(IntegrityError), transaction.atomic():
         Tombstone.objects.create(tenant_id=project.tenant_id, project=project, **fields)
     with pytest.raises(IntegrityError), transaction.atomic():
         Tombstone.objects.create(
-            tenant_id=other_project.tenant_id, project=project, key="b", content_hash="0"
+            tenant_id=other_project.tenant_id,
+            project=project,
+            key="b",
+            content_hash="0",
         )
 
 
 @pytest.mark.parametrize(
     ("query", "index"),
     [
-        ("SELECT id FROM graph_nodes ORDER BY embedding <=> %s::vector LIMIT 5",
-         "graph_nodes_embedding"),
-        ("SELECT id FROM graph_nodes WHERE search_vector @@ to_tsquery('english', 'pump')"
-         " AND %s IS NOT NULL", "idx_nodes_search"),
+        (
+            "SELECT id FROM graph_nodes ORDER BY embedding <=> %s::vector LIMIT 5",
+            "graph_nodes_embedding",
+        ),
+        (
+            "SELECT id FROM graph_nodes WHERE search_vector @@ to_tsquery('english', 'pump')"
+            " AND %s IS NOT NULL",
+            "idx_nodes_search",
+        ),
     ],
 )
 def test_the_two_kinds_of_search_have_an_index(project, query, index):
@@ -197,7 +219,11 @@ def test_the_two_kinds_of_search_have_an_index(project, query, index):
 def test_identities_go_with_their_node(project):
     node, person = make_node(project, "a"), make_node(project, "identity:a")
     Identity.objects.create(
-        tenant_id=project.tenant_id, project=project, node=node, person=person, key="a",
+        tenant_id=project.tenant_id,
+        project=project,
+        node=node,
+        person=person,
+        key="a",
         side="chat",
     )
     execute("DELETE FROM graph_nodes WHERE id = %s", [person.pk])

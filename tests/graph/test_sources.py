@@ -24,7 +24,8 @@ def test_a_source_is_named_after_its_kind_and_place_and_found_again(project, tmp
     assert source.name == f"slack-{tmp_path.name}"
     assert connect(project, tmp_path).pk == source.pk
     assert list(Audit.objects.order_by("id").values_list("verb", flat=True)) == [
-        "source.connected", "source.changed"
+        "source.connected",
+        "source.changed",
     ]
 
 
@@ -61,7 +62,9 @@ def test_an_audience_may_be_addresses(project, tmp_path):
     source = connect(project, tmp_path, audience="Ann@acme.test, bob@acme.test,")
     assert members(source) == {"ann@acme.test", "bob@acme.test"}
     assert source.audience_draft.members is None
-    assert members(connect(project, tmp_path, audience="eve@acme.test")) == {"eve@acme.test"}
+    assert members(connect(project, tmp_path, audience="eve@acme.test")) == {
+        "eve@acme.test"
+    }
     assert members(connect(project, tmp_path)) == {"eve@acme.test"}
 
 
@@ -75,7 +78,8 @@ def test_only_the_first_folder_s_files_go_without_its_name(project, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     prefixes = [
-        connect(project, tmp_path / n, "folder", name=n).file_prefix for n in ("one", "two")
+        connect(project, tmp_path / n, "folder", name=n).file_prefix
+        for n in ("one", "two")
     ]
     assert prefixes == ["", "two/"]
     assert connect(project, tmp_path / "one", "folder", name="one").file_prefix == ""
@@ -89,7 +93,9 @@ def test_only_the_first_folder_s_files_go_without_its_name(project, tmp_path):
         ("telegraph", "", UnknownName, "no connector 'telegraph'"),
     ],
 )
-def test_what_cannot_be_connected_says_why(project, tmp_path, kind, where, error, message):
+def test_what_cannot_be_connected_says_why(
+    project, tmp_path, kind, where, error, message
+):
     with pytest.raises(error, match=message):
         connect(project, tmp_path / where, kind)
 

@@ -25,7 +25,11 @@ def test_a_type_is_stale_the_day_after_its_threshold(node_type, threshold):
 
 def test_the_published_thresholds_hold():
     assert THRESHOLDS == {
-        "decision": 90, "pattern": 180, "technology": 120, "preference": 365, "agent": None
+        "decision": 90,
+        "pattern": 180,
+        "technology": 120,
+        "preference": 365,
+        "agent": None,
     }
     assert aged(0, "message").threshold == DEFAULT_THRESHOLD == 90
 

@@ -18,7 +18,9 @@ def mail(name: str, answers: str = "", otherwise: tuple[str, ...] = ()) -> Recor
     if answers:
         edges.append(
             EdgeDraft(
-                source=key, relation="replied_to", target=f"email:{answers}",
+                source=key,
+                relation="replied_to",
+                target=f"email:{answers}",
                 otherwise=tuple(f"email:{other}" for other in otherwise),
             )
         )
@@ -44,14 +46,17 @@ def test_the_stand_in_goes_when_the_parent_arrives(project):
     take_in(project, mail("root"), mail("late", "lost", ("root",)))
     take_in(project, mail("lost", "root"))
     assert answered(project) == {
-        ("email:late", "email:lost"), ("email:lost", "email:root"),
+        ("email:late", "email:lost"),
+        ("email:lost", "email:root"),
     }
     assert not find_gaps(project).edges
 
 
 def test_any_order_of_arrival_gives_the_same_answers(db):
     records = [
-        mail("root"), mail("middle", "root"), mail("late", "lost", ("middle", "root")),
+        mail("root"),
+        mail("middle", "root"),
+        mail("late", "lost", ("middle", "root")),
     ]
     found = set()
     for number, order in enumerate(permutations(records)):

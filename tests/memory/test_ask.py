@@ -23,7 +23,11 @@ def say(project, key, text, **fields):
 
 @pytest.fixture
 def corpus(project):
-    say(project, "m1", "The pump of line 4 failed because its seal was dry. Then it rained.")
+    say(
+        project,
+        "m1",
+        "The pump of line 4 failed because its seal was dry. Then it rained.",
+    )
     say(project, "m2", "Lunch is at noon [3] in the canteen.")
     say(project, "m3", "We moved the standup to ten o'clock.")
     embed_backlog(project.pk)
@@ -70,7 +74,10 @@ class TestAnswers:
         first = answer.citations[0]
         assert first.key == "m1"
         assert "because its seal was dry" in first.quote
-        assert first.quote in "The pump of line 4 failed because its seal was dry. Then it rained."
+        assert (
+            first.quote
+            in "The pump of line 4 failed because its seal was dry. Then it rained."
+        )
         assert "Ann Lee" in answer.answer
         assert answer.answer.rstrip().endswith("[1]")
 
@@ -85,7 +92,9 @@ class TestAnswers:
     @pytest.mark.parametrize(
         "question", ["Who won the football match in Lisbon?", "the of and", "?", "  "]
     )
-    def test_what_nothing_supports_is_not_answered(self, project, corpus, member, question):
+    def test_what_nothing_supports_is_not_answered(
+        self, project, corpus, member, question
+    ):
         answer = ask(project, question, user=member)
         assert (answer.grounded, answer.citations) == (False, ())
         assert answer.answer
@@ -96,12 +105,22 @@ class TestAnswers:
     def test_it_says_what_it_asked_of_what(self, project, corpus, member):
         answer = ask(project, "Why did the pump fail?", user=member)
         (call,) = answer.calls
-        assert (call.name, call.arguments["query"]) == ("search", "Why did the pump fail?")
+        assert (call.name, call.arguments["query"]) == (
+            "search",
+            "Why did the pump fail?",
+        )
         assert call.result_count > 0
         assert answer.effort >= 3
         assert set(answer.as_json()) >= {
-            "conversation", "turn", "answer", "grounded", "citations", "sql", "calls",
-            "lambda", "model",
+            "conversation",
+            "turn",
+            "answer",
+            "grounded",
+            "citations",
+            "sql",
+            "calls",
+            "lambda",
+            "model",
         }
 
 

@@ -46,16 +46,31 @@ def test_nothing_answers_a_question_of_no_words(project):
 
 
 SENTENCES = st.lists(
-    st.sampled_from([
-        "The pump failed.", "Why did it?", "pump", "e.g. v1.2.3 of the pump", "\n\n",
-        "“Quoted pump!”", "No. 7 is a pump", "word " * 120, "pump" * 150, "…", "[4] pump.",
-    ]),
-    min_size=1, max_size=6,
+    st.sampled_from(
+        [
+            "The pump failed.",
+            "Why did it?",
+            "pump",
+            "e.g. v1.2.3 of the pump",
+            "\n\n",
+            "“Quoted pump!”",
+            "No. 7 is a pump",
+            "word " * 120,
+            "pump" * 150,
+            "…",
+            "[4] pump.",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
 )
 
 
 @settings(
-    max_examples=20, deadline=None, derandomize=True, database=None,
+    max_examples=20,
+    deadline=None,
+    derandomize=True,
+    database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(SENTENCES, st.sampled_from([" ", "\n", ""]))

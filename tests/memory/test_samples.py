@@ -15,7 +15,9 @@ SECRET = "Who will be let go in the spring?"
 def make_answered(project, question, audience=None, **fields):
     asked = make_node(project, f"q:{question}", question, audience=audience)
     answer = make_node(project, f"a:{question}", "I do.", audience=audience)
-    make_edge(answer, asked, "replied_to", audience=audience, occurred_at=NOON, **fields)
+    make_edge(
+        answer, asked, "replied_to", audience=audience, occurred_at=NOON, **fields
+    )
 
 
 def test_what_the_staff_wrote_down_comes_first(project, member):
@@ -37,7 +39,8 @@ def test_without_any_there_are_questions_about_the_latest_titles(project, member
     make_node(project, "s", node_type="section", title="Leave policy")
     make_node(project, "f", node_type="file", title="Not asked about")
     assert set(sample_questions(project, member)) == {
-        "What was said in Weekly sync?", "What does “Leave policy” say?"
+        "What was said in Weekly sync?",
+        "What does “Leave policy” say?",
     }
 
 

@@ -18,8 +18,13 @@ def run(capsys, command, world, text, **options):
 
 
 @pytest.mark.parametrize(
-    ("user", "found"), [("", 12), ("member@acme.test", 12), ("outsider@acme.test", 6),
-                        ("STRANGER@strangers.test", 0)],
+    ("user", "found"),
+    [
+        ("", 12),
+        ("member@acme.test", 12),
+        ("outsider@acme.test", 6),
+        ("STRANGER@strangers.test", 0),
+    ],
 )
 def test_search_is_the_operator_s_or_the_named_user_s(
     capsys, world, outsider, stranger, user, found

@@ -21,7 +21,9 @@ from retrieval.evaluation import evaluate, ndcg, read_questions, recall, recipro
         (["a"], set(), 5, 0.0),
     ],
 )
-def test_recall_is_the_share_of_what_is_relevant_among_the_first(keys, relevant, cut, found):
+def test_recall_is_the_share_of_what_is_relevant_among_the_first(
+    keys, relevant, cut, found
+):
     assert recall(keys, frozenset(relevant), cut) == found
 
 
@@ -50,9 +52,18 @@ def folder(tmp_path):
     ):
         (tmp_path / "documents" / f"{name}.md").write_text(f"# {name}\n\n{text}\n")
     rows = [
-        {"id": "1", "project": "all", "query": "why did the pump fail",
-         "relevant": ["file:pump.md"]},
-        {"id": "2", "project": "all", "query": "when is lunch", "relevant": ["file:lunch.md"]},
+        {
+            "id": "1",
+            "project": "all",
+            "query": "why did the pump fail",
+            "relevant": ["file:pump.md"],
+        },
+        {
+            "id": "2",
+            "project": "all",
+            "query": "when is lunch",
+            "relevant": ["file:lunch.md"],
+        },
         {"id": "3", "project": "all", "query": "lunch", "relevant": ["file:gone.md"]},
     ]
     (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n\n")
@@ -64,7 +75,9 @@ def test_questions_are_read_and_limited(folder):
     assert len(read_questions(folder, 1)) == 1
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"id":1,"project":"p","query":"q","relevant":5}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"id": 1}', '{"id":1,"project":"p","query":"q","relevant":5}']
+)
 def test_a_bad_line_is_named(folder, line):
     with (folder / "questions.jsonl").open("a") as file:
         file.write(line)
@@ -102,13 +115,27 @@ class TestRuns:
         assert not Project.objects.exists()
 
     def test_the_command_prints_what_the_contract_lists(self, folder, capsys):
-        call_command("evaluate", str(folder), json=True, no_progress=True, limit_questions=2)
+        call_command(
+            "evaluate", str(folder), json=True, no_progress=True, limit_questions=2
+        )
         answer = json.loads(capsys.readouterr().out)
         assert set(answer) == {
-            "set", "profile", "questions", "recall@5", "recall@10", "recall@20",
-            "nDCG@10", "MRR", "p50_ms", "p95_ms",
+            "set",
+            "profile",
+            "questions",
+            "recall@5",
+            "recall@10",
+            "recall@20",
+            "nDCG@10",
+            "MRR",
+            "p50_ms",
+            "p95_ms",
         }
-        assert (answer["set"], answer["questions"], answer["MRR"]) == (folder.name, 2, 1.0)
+        assert (answer["set"], answer["questions"], answer["MRR"]) == (
+            folder.name,
+            2,
+            1.0,
+        )
 
     def test_the_command_refuses_a_profile_that_does_not_exist(self, folder):
         with pytest.raises(CommandError, match="no profile 'x'"):

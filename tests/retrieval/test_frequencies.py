@@ -51,7 +51,11 @@ def test_a_rarer_word_weighs_more_and_an_unknown_one_the_most(project):
 
 
 def test_words_of_texts_come_as_the_index_has_them_in_order(project):
-    assert words_of(project, ["Pumps failed", "", "the"]) == [{"pump", "fail"}, set(), set()]
+    assert words_of(project, ["Pumps failed", "", "the"]) == [
+        {"pump", "fail"},
+        set(),
+        set(),
+    ]
 
 
 def test_a_project_that_was_never_counted_has_its_own_language(project):

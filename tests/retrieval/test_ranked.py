@@ -112,7 +112,9 @@ def test_a_score_is_the_sum_of_what_each_arm_gives(project, corpus):
         (h.score for h in ranking.best), reverse=True
     )
     for arm in ("keyword", "vector"):
-        ranks = [h.contributions[arm].rank for h in ranking.best if arm in h.contributions]
+        ranks = [
+            h.contributions[arm].rank for h in ranking.best if arm in h.contributions
+        ]
         assert sorted(ranks) == list(range(1, ranking.arms[arm] + 1))
 
 
@@ -149,7 +151,19 @@ def test_operators_that_a_person_types_are_kept(project, corpus, question, found
 
 @pytest.mark.parametrize(
     "question",
-    ["'", "\\", "a'b\\c", "%s %(x)s", "{allowed}", "&|!():*", "?" * 50, "💥", "-", '"', "x" * 1999],
+    [
+        "'",
+        "\\",
+        "a'b\\c",
+        "%s %(x)s",
+        "{allowed}",
+        "&|!():*",
+        "?" * 50,
+        "💥",
+        "-",
+        '"',
+        "x" * 1999,
+    ],
 )
 def test_odd_questions_find_something_or_nothing_but_never_fail(
     project, corpus, question
@@ -166,7 +180,12 @@ def test_ranking_stays_within_its_queryset_and_its_project(
     some = SearchableNode.objects.of(project).filter(key__in=["m0", "m4"])
     assert set(keys(rank(project, QUESTION, nodes=some))) == {"m0", "m4"}
     with_percent = SearchableNode.objects.of(project).filter(content__contains="pump")
-    assert set(keys(rank(project, QUESTION, nodes=with_percent))) == {"m0", "m1", "m3", "m6"}
+    assert set(keys(rank(project, QUESTION, nodes=with_percent))) == {
+        "m0",
+        "m1",
+        "m3",
+        "m6",
+    }
 
 
 def test_nothing_is_found_in_nothing(project, other_project, corpus):
@@ -204,7 +223,9 @@ def test_the_index_gives_what_exact_distances_give(project, corpus, monkeypatch)
 def test_vectors_of_another_model_are_not_compared(project, corpus):
     vector, model = embed_question(QUESTION)
     nodes = SearchableNode.objects.of(project)
-    assert nodes.ranked(project, QUESTION, vector, model, VECTOR, limit=9).arms["vector"]
+    assert nodes.ranked(project, QUESTION, vector, model, VECTOR, limit=9).arms[
+        "vector"
+    ]
     found = nodes.ranked(project, QUESTION, vector, model + 1, VECTOR, limit=9)
     assert found.arms["vector"] == 0
 

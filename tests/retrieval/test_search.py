@@ -72,10 +72,14 @@ class TestVisibility:
         everything = list(Audience.objects.values_list("pk", flat=True))
         monkeypatch.setattr(AudienceQuerySet, "ids_of", lambda self, user: everything)
         with pytest.raises(AssertionError):
-            self.test_each_user_finds_what_they_may_see(world, member, outsider, stranger)
+            self.test_each_user_finds_what_they_may_see(
+                world, member, outsider, stranger
+            )
         for arm in ("keyword", "vector"):
             with pytest.raises(AssertionError):
-                self.test_neither_arm_lets_anything_through(world, member, outsider, arm)
+                self.test_neither_arm_lets_anything_through(
+                    world, member, outsider, arm
+                )
 
     def test_a_filter_by_person_does_not_tell_of_a_hidden_edge(
         self, project, member, outsider
@@ -90,7 +94,9 @@ class TestVisibility:
         self, project, member, outsider
     ):
         closed = make_audience(project, "c", [member])
-        make_node(project, "file:a.md", node_type="file", title="Secret", audience=closed)
+        make_node(
+            project, "file:a.md", node_type="file", title="Secret", audience=closed
+        )
         make_node(project, "file:a.md#0", "words", node_type="section")
         for user, title in ((member, "Secret"), (outsider, "")):
             (result,) = search(project, "", user=user).results
@@ -100,7 +106,9 @@ class TestVisibility:
 class TestFilters:
     @pytest.fixture
     def corpus(self, project):
-        make_node(project, "old", "pump", occurred_at=NOON - timedelta(days=9), tags=["ops"])
+        make_node(
+            project, "old", "pump", occurred_at=NOON - timedelta(days=9), tags=["ops"]
+        )
         make_node(project, "new", "pump", occurred_at=NOON, node_type="email")
         make_node(project, "undated", "pump")
         make_node(project, "thread", title="pump", node_type="thread")
@@ -128,10 +136,16 @@ class TestFilters:
         from graph.models import Identity
 
         account = make_node(project, "slack-user:U1", node_type="account")
-        ann = make_node(project, "identity:slack-user:U1", node_type="person", title="Ann Lee")
+        ann = make_node(
+            project, "identity:slack-user:U1", node_type="person", title="Ann Lee"
+        )
         Identity.objects.create(
-            tenant_id=project.tenant_id, project=project, node=account, person=ann,
-            key="slack-user:U1", side="chat",
+            tenant_id=project.tenant_id,
+            project=project,
+            node=account,
+            person=ann,
+            key="slack-user:U1",
+            side="chat",
         )
         make_edge(make_node(project, "m", "words"), ann, "sent_by")
         make_node(project, "other", "words")
@@ -163,11 +177,15 @@ class TestAnswers:
     ):
         make_node(project, "file:a.md", node_type="file", title="Plan", tags=["x"])
         for n, text in enumerate(("About lunch.", "The pump failed.", "The pump.")):
-            make_node(project, f"file:a.md#{n}", text, node_type="section", title=f"S{n}")
+            make_node(
+                project, f"file:a.md#{n}", text, node_type="section", title=f"S{n}"
+            )
         index(project)
         (result,) = search(project, "why the pump failed", user=None).results
         assert (result.key, result.title, result.text) == (
-            "file:a.md", "Plan", "The pump failed."
+            "file:a.md",
+            "Plan",
+            "The pump failed.",
         )
         assert result.metadata["part"] == "file:a.md#1"
         assert result.tags == ("x",)
@@ -181,23 +199,39 @@ class TestAnswers:
         assert answer.arms == {"recent": 4}
 
     def test_a_result_says_which_arm_found_it_and_how_stale_it_is(self, project):
-        make_node(project, "m", "The pump failed", occurred_at=timezone.now() - timedelta(days=100))
+        make_node(
+            project,
+            "m",
+            "The pump failed",
+            occurred_at=timezone.now() - timedelta(days=100),
+        )
         index(project)
         answer = search(project, "pump", user=None)
         (result,) = answer.results
         assert {a: c.rank for a, c in result.contributions.items()} == {
-            "keyword": 1, "vector": 1
+            "keyword": 1,
+            "vector": 1,
         }
         assert (result.relevance, result.recency, result.authority) == (1.0, 0.1, 1.1)
         assert (result.stale.is_stale, result.stale.days, result.stale.threshold) == (
-            True, 100, 90
+            True,
+            100,
+            90,
         )
         json = answer.as_json()
         assert json["total_results"] == 1
         assert json["lambda"] == effort(arms={"keyword": 1, "vector": 1}) == 4
         assert set(json) == {
-            "query", "parsed", "profile", "total_results", "sources", "arms", "dropped",
-            "took_ms", "lambda", "results",
+            "query",
+            "parsed",
+            "profile",
+            "total_results",
+            "sources",
+            "arms",
+            "dropped",
+            "took_ms",
+            "lambda",
+            "results",
         }
         assert json["results"][0]["id"] == "graph:m"
 
@@ -210,7 +244,9 @@ class TestAnswers:
         with pytest.raises(UnknownName, match=r"no profile 'x'.*default"):
             search(project, "pump", user=None, profile="x")
 
-    @pytest.mark.parametrize("query", ["\x00", "a" * 10_000, "%s", "'; DROP TABLE x", "-"])
+    @pytest.mark.parametrize(
+        "query", ["\x00", "a" * 10_000, "%s", "'; DROP TABLE x", "-"]
+    )
     def test_odd_queries_do_no_harm(self, project, query):
         make_node(project, "m", "words")
         assert isinstance(search(project, query, user=None).results, tuple)

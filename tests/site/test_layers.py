@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,12 @@ def copy(folder: Path) -> Path:
     shutil.copy(CHECKOUT / "pyproject.toml", folder)
     for package in LAYERS:
         shutil.copytree(
-            CHECKOUT / package, folder / package,
+            CHECKOUT / package,
+            folder / package,
             ignore=lambda _, names: [
-                n for n in names if n == "__pycache__" or n.endswith((".safetensors", ".json"))
+                n
+                for n in names
+                if n == "__pycache__" or n.endswith((".safetensors", ".json"))
             ],
         )
     return folder
@@ -37,7 +41,7 @@ def test_imports_point_down_and_one_that_points_up_is_noticed(tmp_path):
     kept = lint(tmp_path)
     assert kept.returncode == 0, kept.stdout
     assert "1 kept, 0 broken" in kept.stdout
-    for above, below in zip(LAYERS, LAYERS[1:], strict=False):
+    for above, below in pairwise(LAYERS):
         module = tmp_path / below / "planted.py"
         module.write_text(f"import {above}\n")
         broken = lint(tmp_path)
@@ -81,8 +85,9 @@ names = [
 def is_ours(name):
     return name.partition(".")[0] in sys.argv[1:]
 def registers(name):
-    return ".models" in name or ".admin" in name or "sources" in name or "registry" in name \\
-        or "records" in name or "providers" in name or name.endswith((".profiles", ".tasks", ".apps"))
+    kinds = (".models", ".admin", "sources", "registry", "records", "providers")
+    ends = (".profiles", ".tasks", ".apps")
+    return any(kind in name for kind in kinds) or name.endswith(ends)
 for name in names:
     for loaded in [n for n in sys.modules if is_ours(n) and not registers(n)]:
         del sys.modules[loaded]
@@ -97,9 +102,14 @@ print(len(names), failed)
 def run(code: str, *args: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error::ImportWarning", "-c", code, *args],
-        cwd=CHECKOUT, capture_output=True, text=True, check=False,
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
         env={
-            "PATH": "/usr/bin:/bin", "PYTHONPATH": str(CHECKOUT), "HOME": "/tmp",  # noqa: S108
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": str(CHECKOUT),
+            "HOME": "/tmp",  # noqa: S108
             "DJANGO_SETTINGS_MODULE": "fabric_site.settings",
             "DATABASE_URL": "postgres://x:y@127.0.0.1:1/x",
             "CELERY_BROKER_URL": "memory://",

@@ -39,8 +39,10 @@ def scratch(django_db_setup, django_db_blocker) -> Iterator[str]:
 def tables(alias: str) -> set[str]:
     with connections[alias].cursor() as cursor:
         found = connections[alias].introspection.table_names(cursor)
-        cursor.execute("SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
-                       " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')")
+        cursor.execute(
+            "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+            " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')"
+        )
         return {*found, *(row[0] for row in cursor.fetchall())}
 
 
@@ -51,7 +53,9 @@ def test_migrations_go_back_to_nothing_and_forth_again(scratch):
     executor = MigrationExecutor(connections[scratch])
     targets = [(app, None) for app in (*reversed(OWN), "contenttypes", "auth")]
     executor.migrate(targets)
-    left = {t for t in tables(scratch) if t.startswith(("graph", "audi", "connections"))}
+    left = {
+        t for t in tables(scratch) if t.startswith(("graph", "audi", "connections"))
+    }
     assert left == set()
     call_command("migrate", database=scratch, verbosity=0)
     assert tables(scratch) == full

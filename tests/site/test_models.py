@@ -15,17 +15,27 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # From the top down; what stands lower must not name what stands higher.
 LAYERS = ("fabric_site", "memory", "retrieval", "graph", "connections")
 OURS = [
-    m for app in LAYERS for m in apps.get_app_config(app).get_models() if not m._meta.proxy
+    m
+    for app in LAYERS
+    for m in apps.get_app_config(app).get_models()
+    if not m._meta.proxy
 ]
 # What is no tenant's: the installation's own, or reached through a row that is.
 WITHOUT_PROJECT = {
-    "connections.User": "an installation's", "connections.Tenant": "the tenant itself",
-    "connections.UserAddress": "a user's", "connections.Project": "the project itself",
-    "connections.Membership": "a project's", "connections.ApiToken": "a tenant's",
-    "connections.AudienceMember": "an audience's", "connections.SyncRun": "a source's",
-    "connections.SyncError": "a run's", "connections.AuditDetail": "an audit row's",
-    "graph.EmbeddingModel": "an installation's", "memory.Turn": "a conversation's",
-    "memory.Citation": "a turn's", "retrieval.Lexeme": "a project's, counted",
+    "connections.User": "an installation's",
+    "connections.Tenant": "the tenant itself",
+    "connections.UserAddress": "a user's",
+    "connections.Project": "the project itself",
+    "connections.Membership": "a project's",
+    "connections.ApiToken": "a tenant's",
+    "connections.AudienceMember": "an audience's",
+    "connections.SyncRun": "a source's",
+    "connections.SyncError": "a run's",
+    "connections.AuditDetail": "an audit row's",
+    "graph.EmbeddingModel": "an installation's",
+    "memory.Turn": "a conversation's",
+    "memory.Citation": "a turn's",
+    "retrieval.Lexeme": "a project's, counted",
     "retrieval.LexemeCount": "a project's, counted",
 }
 
@@ -63,9 +73,7 @@ def test_what_is_seen_by_an_audience_always_has_one_also_in_the_database(model):
 
 @pytest.mark.django_db
 def test_the_database_agrees_that_scope_is_never_null():
-    tables = [
-        m._meta.db_table for m in OURS if issubclass(m, (Scoped, InProject))
-    ]
+    tables = [m._meta.db_table for m in OURS if issubclass(m, (Scoped, InProject))]
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name FROM information_schema.columns"
@@ -120,15 +128,23 @@ def test_a_reference_points_down_or_stays_in_its_layer():
 def test_no_reference_is_a_string_into_another_app():
     found = []
     kinds = {"ForeignKey", "OneToOneField", "ManyToManyField"}
-    paths = [p for app in LAYERS for p in (CHECKOUT / app).rglob("*.py")
-             if "migrations" not in p.parts]
+    paths = [
+        p
+        for app in LAYERS
+        for p in (CHECKOUT / app).rglob("*.py")
+        if "migrations" not in p.parts
+    ]
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             aim = node.args[0]
-            if name in kinds and isinstance(aim, ast.Constant) and "." in str(aim.value):
+            if (
+                name in kinds
+                and isinstance(aim, ast.Constant)
+                and "." in str(aim.value)
+            ):
                 found.append(f"{path.name}: {aim.value}")
     assert found == []
 
@@ -137,4 +153,6 @@ def test_no_reference_is_a_string_into_another_app():
 def test_a_row_says_what_it_is(model):
     assert model.__str__ is not models.Model.__str__
     assert model.__doc__
-    assert not model.__doc__.startswith(f"{model.__name__}("), "the docstring is Django's"
+    assert not model.__doc__.startswith(f"{model.__name__}("), (
+        "the docstring is Django's"
+    )

@@ -43,9 +43,21 @@ def test_a_variable_that_is_not_set_has_its_default(monkeypatch):
     ("read", "raw", "expected"),
     [
         (lambda: env.flag(NAME, False), "maybe", "true or false"),
-        (lambda: env.whole(NAME, 1, least=1, most=9), "ten", "a whole number from 1 to 9"),
-        (lambda: env.whole(NAME, 1, least=1, most=9), "10", "a whole number from 1 to 9"),
-        (lambda: env.whole(NAME, 1, least=1, most=9), "0", "a whole number from 1 to 9"),
+        (
+            lambda: env.whole(NAME, 1, least=1, most=9),
+            "ten",
+            "a whole number from 1 to 9",
+        ),
+        (
+            lambda: env.whole(NAME, 1, least=1, most=9),
+            "10",
+            "a whole number from 1 to 9",
+        ),
+        (
+            lambda: env.whole(NAME, 1, least=1, most=9),
+            "0",
+            "a whole number from 1 to 9",
+        ),
         (lambda: env.whole(NAME, 1), "1.5", "a whole number"),
         (lambda: env.number(NAME, 1.0, least=0, most=1), "1.1", "a number from 0 to 1"),
         (lambda: env.number(NAME, 1.0, least=0, most=1), "nan", "a number from 0 to 1"),
@@ -62,13 +74,18 @@ def test_a_reader_names_the_variable_it_refuses_and_what_it_takes(
 
 def start(**variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "import django; django.setup()"], cwd=CHECKOUT, check=False,
-        capture_output=True, text=True,
+        [sys.executable, "-c", "import django; django.setup()"],
+        cwd=CHECKOUT,
+        check=False,
+        capture_output=True,
+        text=True,
         env={
-            "PATH": "/usr/bin:/bin", "HOME": "/tmp",  # noqa: S108
+            "PATH": "/usr/bin:/bin",
+            "HOME": "/tmp",  # noqa: S108
             "DJANGO_SETTINGS_MODULE": "fabric_site.settings",
             "DATABASE_URL": "postgres://x:y@127.0.0.1:1/x",
-            "CELERY_BROKER_URL": "memory://", **variables,
+            "CELERY_BROKER_URL": "memory://",
+            **variables,
         },
     )
 

@@ -66,7 +66,11 @@ def load_demo(demo: Project) -> list[Source]:
     for kind, name, path in DEMO_SOURCES:
         audience = "project" if kind == "mail" else ""
         source = connect_source(
-            project=demo, kind=kind, location=folder / path, name=name, audience=audience
+            project=demo,
+            kind=kind,
+            location=folder / path,
+            name=name,
+            audience=audience,
         )
         ingest(source)
         sources.append(source)

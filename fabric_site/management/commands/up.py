@@ -26,7 +26,7 @@ class Command(BaseCommand):
     """Starts the servers, migrates, fills a new site and keeps it all running."""
 
     help = "Start the whole site; Ctrl-C stops all it started."
-    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's name
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

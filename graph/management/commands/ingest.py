@@ -31,18 +31,24 @@ class Command(ProjectCommand):
         parser.add_argument("--create", action="store_true", help="make the project")
         parser.add_argument("--source", default="", help="a name for this source")
         parser.add_argument(
-            "--audience", default="",
+            "--audience",
+            default="",
             help="who may see it: project, private, or addresses with commas between",
         )
-        parser.add_argument("--owner", default="", help="e-mail of the user it belongs to")
+        parser.add_argument(
+            "--owner", default="", help="e-mail of the user it belongs to"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
         project = self.project(options["project"], create=options["create"])
         try:
             source = connect_source(
-                project=project, kind=options["kind"], location=options["path"],
-                name=options["source"], audience=options["audience"],
+                project=project,
+                kind=options["kind"],
+                location=options["path"],
+                name=options["source"],
+                audience=options["audience"],
                 owner=_owner(options["owner"]),
             )
             run = ingest(source, progress=self._progress(options))
@@ -75,8 +81,10 @@ class Command(ProjectCommand):
             return
         show = None
         if not options["no_progress"]:
+
             def show(done: int) -> None:
                 self.show_progress(f"vectors: {done} of {waiting}")
+
         embed_backlog(project.pk, progress=show)
 
     def _report(

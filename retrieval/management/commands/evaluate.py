@@ -48,4 +48,6 @@ class Command(BaseCommand):
         if options["json"]:
             print_json(self.stdout, answer)
         else:
-            self.stdout.write(", ".join(f"{name} {value}" for name, value in answer.items()))
+            self.stdout.write(
+                ", ".join(f"{name} {value}" for name, value in answer.items())
+            )

@@ -36,7 +36,9 @@ class Command(ProjectCommand):
                 user=find_user(options["user"]),
                 limit=options["limit"],
                 profile=options["profile"],
-                filters=Filters(types=tuple(options["types"]), tags=tuple(options["tags"])),
+                filters=Filters(
+                    types=tuple(options["types"]), tags=tuple(options["tags"])
+                ),
             )
         except UnknownName as error:
             raise CommandError(str(error)) from error

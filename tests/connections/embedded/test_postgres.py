@@ -64,7 +64,7 @@ def test_every_login_needs_its_password(server: embedded.Server) -> None:
                 host=server.host,
                 port=server.port,
                 user=login.name,
-                password="wrong",  # noqa: S106
+                password="wrong",
                 dbname="fabric",
             )
 

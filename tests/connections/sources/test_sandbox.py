@@ -170,7 +170,7 @@ def test_the_process_ends_with_a_parent_that_was_killed() -> None:
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     root = Path(__file__).parents[3]
-    done = subprocess.run(  # noqa: S603 - our own script
+    done = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, check=False
     )
     assert gone(int(done.stdout))
@@ -183,7 +183,7 @@ def test_the_caller_loads_no_parser() -> None:
         "sys.exit(', '.join(heavy & sys.modules.keys()) or 0)"
     )
     root = Path(__file__).parents[3]
-    done = subprocess.run(  # noqa: S603 - our own script
+    done = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,125 @@
+"""Addresses and domains of persons: the edges that follow from their identities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from psycopg.types.json import Jsonb
+
+from connections.records import clean_key
+from graph import identity_sql
+from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.edges import EdgeClaim, GraphScope, Places, write_edges
+from graph.person_rows import PERSON_COLUMNS, Held, Wanted, write_proof
+
+
+def draw_addresses(
+    scope: GraphScope, wanted: Sequence[Wanted], ids: Mapping[str, int]
+) -> None:
+    """Draw has_email and from_domain from each person to their addresses' nodes."""
+    execute(identity_sql.DELETE_UNPROVEN_DERIVED_EDGES, scope.key)
+    mail = [(ids[w.key], m) for w in wanted for m in w.members if m.side == "mail"]
+    domains = _domains(scope, [m for _, m in mail])
+    aims: dict[tuple[int, str, int], list[Held]] = defaultdict(list)
+    for person, member in mail:
+        aims[person, "has_email", member.node_id].append(member)
+        if domain := domains.get(_domain(member.address)):
+            aims[person, "from_domain", domain].append(member)
+    audience = {
+        aim: scope.audiences.any_of({m.audience_id for m in members})
+        for aim, members in aims.items()
+    }
+    existing = {row[1:4]: row for row in fetch(identity_sql.DERIVED_EDGES, scope.key)}
+    wrong = [row[0] for identity, row in existing.items() if identity not in aims]
+    execute("DELETE FROM graph_edges WHERE id = ANY(%s)", [wrong])
+    for aim, row in existing.items():
+        if aim in aims and row[4] != audience[aim]:
+            execute(
+                "UPDATE graph_edges SET audience_id = %s WHERE id = %s",
+                [audience[aim], row[0]],
+            )
+    new = {aim: members[0] for aim, members in aims.items() if aim not in existing}
+    first = dict(
+        fetch(
+            identity_sql.FIRST_RECORDS, [*scope.key, [m.node_id for m in new.values()]]
+        )
+    )
+    claims = [
+        EdgeClaim(
+            record_id=first[member.node_id],
+            source_id=person,
+            relation=relation,
+            target_id=target,
+            audience_id=audience[person, relation, target],
+            kind="derived",
+        )
+        for (person, relation, target), member in new.items()
+        if member.node_id in first
+    ]
+    write_edges(scope, claims, Places())
+
+
+def _domain(address: str) -> str:
+    return address.rpartition("@")[2].lower() if "@" in address else ""
+
+
+def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
+    """Return the nodes of the members' domains, made where missing."""
+    audiences: dict[str, set[int]] = defaultdict(set)
+    sample: dict[str, Held] = {}
+    for member in members:
+        if name := _domain(member.address):
+            audiences[name].add(member.audience_id)
+            sample.setdefault(name, member)
+    keys = {clean_key(f"domain:{name}"): name for name in audiences}
+    found = fetch(
+        "SELECT n.key, n.id, n.audience_id FROM graph_nodes n"
+        " WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)",
+        [*scope.key, list(keys)],
+    )
+    ids = {keys[key]: node for key, node, _ in found}
+    for key, node, audience in found:
+        shared = scope.audiences.any_of(audiences[keys[key]])
+        if shared != audience:
+            execute(
+                "UPDATE graph_nodes SET audience_id = %s WHERE id = %s", [shared, node]
+            )
+    missing = sorted(set(audiences) - set(ids))
+    made = dict(zip(missing, new_ids("graph_nodes", len(missing)), strict=True))
+    copy_rows(
+        "graph_nodes",
+        PERSON_COLUMNS,
+        (
+            (
+                node,
+                *scope.key,
+                scope.audiences.any_of(audiences[name]),
+                clean_key(f"domain:{name}"),
+                "domain",
+                name,
+                "",
+                "",
+                scope.project.language,
+                [],
+                Jsonb({}),
+                "",
+                "identity",
+                0.0,
+                scope.now,
+                scope.now,
+            )
+            for name, node in made.items()
+        ),
+    )
+    first = dict(
+        fetch(
+            identity_sql.FIRST_RECORDS,
+            [*scope.key, [sample[n].node_id for n in missing]],
+        )
+    )
+    write_proof(
+        scope,
+        [(first[sample[n].node_id], made[n], "domain", "") for n in missing],
+    )
+    return ids | made
