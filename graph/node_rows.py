@@ -56,7 +56,7 @@ IDENTITY_COLUMNS = (
 )
 
 
-def span(body: str, content: str) -> tuple[int | None, int | None]:
+def span_of(body: str, content: str) -> tuple[int | None, int | None]:
     """Return where `content` stands in `body`; two None where it does not."""
     start = body.find(content) if content else -1
     return (start, start + len(content)) if start >= 0 else (None, None)

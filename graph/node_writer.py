@@ -18,6 +18,7 @@ from graph.node_rows import (
     IDENTITY_COLUMNS,
     NODE_COLUMNS,
     NODE_EVIDENCE_COLUMNS,
+    span_of,
 )
 from graph.parts import sane
 
@@ -250,16 +251,9 @@ class NodeWriter:
                     self.shared.add(node)
                 if draft.identity and not (known and known.quote == quote):
                     stale.append(node)
-                span = span(d.record.body, draft.content)
-                if (
-                    known
-                    and not known.is_assertion
-                    and (known.quote, known.span)
-                    == (
-                        quote,
-                        span,
-                    )
-                ):
+                span = span_of(d.record.body, draft.content)
+                is_same = known and (known.quote, known.span) == (quote, span)
+                if known and is_same and not known.is_assertion:
                     continue
                 rows.append((node, d, draft, via, quote, known, span))
         replaced = [row[5].id for row in rows if row[5]]
