@@ -161,7 +161,8 @@ def bulk_vectors() -> Iterator[bool]:
     is_empty = not fetch(
         "SELECT 1 FROM graph_nodes WHERE embedding IS NOT NULL LIMIT 1", []
     )
-    if not is_empty or connection.in_atomic_block:
+    embedder, _ = active_embedder()
+    if not is_empty or not embedder.is_local or connection.in_atomic_block:
         ensure_index()
         yield False
         return

@@ -109,9 +109,9 @@ AUDIENCES_OF_EDGES = """
     SELECT e.id, e.audience_id, array_agg(DISTINCT r.audience_id)
       FROM graph_edges e
       JOIN graph_evidence v ON v.tenant_id = e.tenant_id
-       AND v.project_id = e.project_id AND v.edge_id = e.id AND v.kind = 'said'
+       AND v.project_id = e.project_id AND v.edge_id = e.id
       JOIN graph_records r ON r.id = v.record_id
-     WHERE e.id IN (SELECT o.edge_id FROM graph_evidence o
+     WHERE e.relation <> 'follows' AND e.id IN (SELECT o.edge_id FROM graph_evidence o
                      WHERE o.tenant_id = %s AND o.project_id = %s
                        AND o.record_id = ANY(%s))
      GROUP BY e.id

@@ -42,7 +42,7 @@ SWITCH = (
     "LOCK TABLE graph_nodes IN ACCESS EXCLUSIVE MODE",
     "ALTER TABLE graph_nodes DISABLE TRIGGER trg_graph_nodes_search_vector",
     "UPDATE graph_nodes n SET embedding_model_id = NULL, embedding_next = NULL"
-    " WHERE n.embedding_model_id IS NOT NULL AND n.embedding IS NOT NULL"
+    " WHERE (n.embedding IS NOT NULL OR n.embedding_next IS NOT NULL)"
     "   AND n.embedding_next_of IS DISTINCT FROM"
     "       md5(n.title || chr(1) || n.content || chr(1) || n.context)",
     "DROP INDEX IF EXISTS graph_nodes_embedding",

@@ -44,6 +44,8 @@ def ask(
     `conversation` (a new one where none is given) unless `save` is false or nobody
     asks.
     """
+    if conversation is not None and (user is None or conversation.user_id != user.pk):
+        raise PermissionError("A question goes on in one's own conversation only.")
     started = time.perf_counter()
     found = search(project, question, user=user, limit=PASSAGES)
     passages = choose(project, question, found.results) if question.strip() else []

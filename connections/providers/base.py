@@ -18,10 +18,15 @@ class ProviderError(Exception):
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors; vectors of two embedders are never compared."""
+    """Turns texts into unit vectors; vectors of two embedders are never compared.
+
+    `is_local` says that it asks nobody over the network, and may do so in a
+    transaction.
+    """
 
     name: str
     dimensions: int
+    is_local: bool
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text, of unit length; a text without words is all zero."""

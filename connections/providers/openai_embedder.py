@@ -20,6 +20,7 @@ class OpenAIEmbedder:
 
     name = MODEL
     dimensions = 1536
+    is_local = False
 
     def __init__(self) -> None:
         # The SDK is slow to import and not needed without a key.

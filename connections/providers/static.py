@@ -21,6 +21,7 @@ class StaticEmbedder:
 
     name = "static-embedder"
     dimensions = 256
+    is_local = True
 
     def __init__(self, folder: Path = FOLDER) -> None:
         tensors = load_file(folder / "model.safetensors")

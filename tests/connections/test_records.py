@@ -70,6 +70,7 @@ EDGE_CHANGES = {
     "position": Decimal(1),
     "valid_from": AT,
     "quote": "q",
+    "otherwise": ("p",),
 }
 
 

@@ -67,7 +67,9 @@ def draft_mail(
         ),
     ]
     if references:
-        edges.append(edge(key, "replied_to", f"email:{references[-1]}"))
+        earlier = tuple(f"email:{r}" for r in reversed(references[:-1]))
+        parent = f"email:{references[-1]}"
+        edges.append(edge(key, "replied_to", parent, otherwise=earlier))
     return Record(
         key=key,
         kind="email",
@@ -129,6 +131,8 @@ CORPUS: list[tuple[str, Record]] = [
         "mail",
         draft_mail("d", 2, ANN, (EVE,), ("a", "b", "c"), names=((EVE, "Eve Day"),)),
     ),
+    ("mail", draft_mail("f", 3, BOB, (), ("a", "c", "lost"))),
+    ("box", draft_mail("f", 3, BOB, (), ("a", "c", "lost"), audience=BOX)),
     ("mail", draft_mail("x", 5, EVE, (), ("y",))),
     ("mail", draft_mail("y", 6, EVE, (), ("x",))),
     ("box", draft_mail("b", 1, BOB, (ANN,), ("a",), audience=BOX)),

@@ -73,7 +73,7 @@ def test_the_corpus_has_what_order_could_disturb(undisturbed):
 @settings(
     # Shrinking takes minutes; the differences name the node or edge as it is.
     phases=(Phase.generate,),
-    max_examples=12,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

@@ -21,15 +21,15 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owne
 
 
 def check_questions(demo: Project, admin: User) -> None:
-    """The first citation of each answer is one of those that answer the question."""
+    """Each answer cites at least one of the items that answer its question."""
     asked = yaml.safe_load(QUESTIONS.read_text())
     assert len(asked) == 8
     wrong = {}
     for row in asked:
         answer = ask(demo, row["question"], user=admin, save=False)
-        first = answer.citations[0].key if answer.citations else None
-        if first not in row["answers"]:
-            wrong[row["question"]] = first
+        cited = {citation.key for citation in answer.citations}
+        if not cited & set(row["answers"]):
+            wrong[row["question"]] = cited
     assert wrong == {}
 
 
