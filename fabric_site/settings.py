@@ -269,7 +269,7 @@ UNFOLD = {
 FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
     "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
-    "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 1000, least=1, most=20_000),
+    "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
