@@ -87,7 +87,11 @@ def run() -> Table:
     _add_quality(table, "of 50", _quality(small, asked_small))
     by_index = "yes" if was_used(INDEX, plan_of(*last)) else "no"
     table.add(
-        "", "vector index used, big tenant", by_index, "", f"yes from {ranked.EXACT_BELOW:,} nodes on"
+        "",
+        "vector index used, big tenant",
+        by_index,
+        "",
+        f"yes from {ranked.EXACT_BELOW:,} nodes on",
     )
     return table
 

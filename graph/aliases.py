@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from graph import identity_sql, ingest_sql
@@ -74,6 +77,49 @@ def write_aliases(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class DraftedEvidence:
+    """Evidence of an edge, in the order of `EDGE_EVIDENCE_DRAFTED_AS`; `source` and
+    `target` are the keys its record drafted."""
+
+    id: int
+    record_id: int
+    edge_id: int
+    source_id: int
+    relation: str
+    target_id: int
+    scope_id: int | None
+    weight: float
+    occurred_at: datetime | None
+    position: Decimal | None
+    valid_from: datetime | None
+    audience_id: int
+    source: str
+    target: str
+    via_source: str
+    via_target: str
+
+    def claim(
+        self, source_id: int, target_id: int, via_source: str, via_target: str
+    ) -> EdgeClaim:
+        """Return what it claims, moved to other ends."""
+        return EdgeClaim(
+            evidence_id=self.id,
+            record_id=self.record_id,
+            source_id=source_id,
+            relation=self.relation,
+            target_id=target_id,
+            scope_id=self.scope_id,
+            weight=self.weight,
+            occurred_at=self.occurred_at,
+            position=self.position,
+            valid_from=self.valid_from,
+            audience_id=self.audience_id,
+            via_source=via_source,
+            via_target=via_target,
+        )
+
+
 def repoint(
     scope: GraphScope,
     keys: Iterable[str],
@@ -108,36 +154,26 @@ def repoint(
 
     claims, emptied = [], set()
     for row in fetch(identity_sql.EDGE_EVIDENCE_DRAFTED_AS, params):
-        source = node_of(row[12]) if row[12] in moving else row[3]
-        target = node_of(row[13]) if row[13] in moving else row[5]
-        if (source, target) == (row[3], row[5]):
+        said = DraftedEvidence(*row)
+        source = node_of(said.source) if said.source in moving else said.source_id
+        target = node_of(said.target) if said.target in moving else said.target_id
+        if (source, target) == (said.source_id, said.target_id):
             continue
-        emptied.add(row[2])
-        places.add(row[3], row[5], row[9])
+        emptied.add(said.edge_id)
+        places.add(said.source_id, said.target_id, said.position)
         claims.append(
-            EdgeClaim(
-                evidence_id=row[0],
-                record_id=row[1],
-                source_id=source,
-                relation=row[4],
-                target_id=target,
-                scope_id=row[6],
-                weight=row[7],
-                occurred_at=row[8],
-                position=row[9],
-                valid_from=row[10],
-                audience_id=row[11],
-                via_source=via(row[12], row[14]),
-                via_target=via(row[13], row[15]),
+            said.claim(
+                source,
+                target,
+                via(said.source, said.via_source),
+                via(said.target, said.via_target),
             )
         )
     write_edges(scope, claims, places)
     settle_edges(scope, emptied, places, forget=True)
     if left:
-        gone = [
-            r[0]
-            for r in fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])
-        ]
+        bare = fetch(ingest_sql.NODES_WITHOUT_EVIDENCE, [list(left), *scope.key])
+        gone = [node for (node,) in bare]
         execute("DELETE FROM graph_nodes WHERE id = ANY(%s)", [gone])
 
 
