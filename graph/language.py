@@ -40,7 +40,7 @@ CONFIGURATIONS = {
 # Shorter texts, and less certain guesses, keep the language of their project.
 LEAST_CHARACTERS = 120
 LEAST_PROBABILITY = 0.99
-READ_CHARACTERS = 500
+READ_CHARACTERS = 240
 
 
 @cache
