@@ -127,16 +127,7 @@ def _save(
             grounded=answer.grounded,
             model=answer.model,
             effort=answer.effort,
-            calls=[
-                {
-                    "name": call.name,
-                    "arguments": call.arguments,
-                    "took_ms": call.took_ms,
-                    "result_count": call.result_count,
-                    "error": call.error,
-                }
-                for call in answer.calls
-            ],
+            calls=[asdict(call) for call in answer.calls],
         )
         Citation.objects.bulk_create(
             Citation(

@@ -45,13 +45,16 @@ def choose(project: Project, question: str, results: Sequence[Result]) -> list[P
     weights = weigh_words(project, question)
     if not weights or not results:
         return []
-    windows = [(result, quote) for result in results for quote in _windows(result.text)]
-    texts = [quote for _, quote in windows]
-    around = [f"{result.title}\n{result.context}" for result, _ in windows]
-    said = words_of(project, texts + around)
+    windows = [
+        (place, quote)
+        for place, result in enumerate(results)
+        for quote in _windows(result.text)
+    ]
+    around = [f"{result.title}\n{result.context}" for result in results]
+    said = words_of(project, [*around, *(quote for _, quote in windows)])
     best: dict[str, Passage] = {}
-    for i, (result, quote) in enumerate(windows):
-        own, other = said[i], said[i + len(windows)]
+    for (place, quote), own in zip(windows, said[len(results) :], strict=True):
+        result, other = results[place], said[place]
         support = _support(weights, own, own | other)
         if quote.endswith("?"):
             support *= ASKED
