@@ -35,12 +35,67 @@ class Filters:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """A thing of the graph that a question seems to name.
+
+    `said` are the question's words, `name` the graph's; `similarity` is 1.0 for the
+    same name. `node_id` is None for a name that only the extraction lists know.
+    """
+
+    said: str
+    name: str
+    node_type: str
+    key: str = ""
+    node_id: int | None = None
+    similarity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A question as it was understood.
+
+    `query` are its words worth searching for, `asked` the words as typed without the
+    filter operators. `typed` filters were written as operators and bind; `preferred`
+    are inferred ("last week", a person named), and only prefer what meets them.
+    `websearch` says that quotes, `-` or `or` were typed.
+    """
+
+    query: str
+    asked: str
+    hints: tuple[Hint, ...] = ()
+    intent: str = ""
+    typed: Filters = Filters()
+    preferred: Filters = Filters()
+    websearch: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "entity_hints": list(dict.fromkeys(hint.name for hint in self.hints)),
+            "intent": self.intent,
+            "filters": {**self.preferred.as_json(), **self.typed.as_json()},
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """An arm's word on a result: its rank there, from 1, and its own score."""
 
     rank: int
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRelation:
+    """An edge of a thing that a result's text names, by the names of both ends."""
+
+    source: str
+    relation: str
+    target: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"from": self.source, "relation": self.relation, "to": self.target}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +130,10 @@ class Result:
     contributions: Mapping[str, Contribution]
     metadata: Mapping[str, JSON] = field(default_factory=dict)
     store: str = "graph"
+    entities: tuple[str, ...] = ()
+    graph_relations: tuple[GraphRelation, ...] = ()
+    cross_validated: bool = False
+    cross_referenced: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -93,12 +152,12 @@ class Result:
             "source": self.store,
             "source_kind": self.source_kind,
             "timestamp": utc(self.timestamp),
-            "entities": [],
+            "entities": list(self.entities),
             "tags": list(self.tags),
-            "cross_validated": False,
-            "cross_referenced": False,
+            "cross_validated": self.cross_validated,
+            "cross_referenced": self.cross_referenced,
             "stale": asdict(self.stale),
-            "graph_relations": [],
+            "graph_relations": [named.as_json() for named in self.graph_relations],
             "contributions": {
                 arm: asdict(given) for arm, given in self.contributions.items()
             },
