@@ -6,11 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import BooleanField, ExpressionWrapper, Q
+
 from connections.models import Project
 from connections.records import JSON
 from connections.registry import Registry
 from graph.querysets import NodeQuerySet
-from retrieval.results import Parsed
+from retrieval.results import Filters, Parsed
+from retrieval.words import Words
+
+# A section of a file, or a piece of a text that was too long for one node.
+IS_PART = ExpressionWrapper(
+    Q(node_type="section") | Q(metadata__has_key="piece"), BooleanField()
+)
+
+
+def whole_key(key: str, is_part: bool) -> str:
+    """Return the key of what a part is a part of, else its own."""
+    return key.rpartition("#")[0] if is_part and "#" in key else key
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +43,17 @@ class Hit:
 class Ask:
     """A question to an arm: `nodes` are those it may find, on the connection to use.
 
-    `vector` is the question's, as PostgreSQL reads it, by the model `model_id`; None
-    where its words have none. `hits` are the best of the arms that it comes `after`.
+    `visible` are all that the asker may read, whatever the filters. `vector` is the
+    question's, as PostgreSQL reads it, by the model `model_id`; None where its words
+    have none. `hits` are the best of the arms that it comes `after`.
     """
 
     project: Project
     nodes: NodeQuerySet
+    visible: NodeQuerySet
     parsed: Parsed
+    filters: Filters
+    words: Words
     vector: str | None
     model_id: int
     now: datetime
@@ -51,6 +68,13 @@ class Plan:
     weight: float = 1.0
     pool: int = 100
     options: Mapping[str, JSON] = field(default_factory=dict)
+
+    def number(self, name: str, default: float) -> float:
+        """Return an option that is a number."""
+        given = self.options.get(name, default)
+        if isinstance(given, (int, float)):
+            return float(given)
+        raise TypeError(f"The option {name!r} of an arm must be a number: {given!r}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,54 @@
+"""The vector arm: the nearest by meaning, through the index or exactly."""
+
+from __future__ import annotations
+
+from django.db.models import FloatField
+from django.db.models.expressions import RawSQL
+
+from graph.querysets import NodeQuerySet
+from retrieval import sql
+from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
+
+# Below this many nodes every distance is computed: exact, and faster.
+EXACT_BELOW = 2000
+
+
+def find(ask: Ask, plan: Plan) -> list[Hit]:
+    """Return the nodes nearest to the question, by cosine similarity above the plan's.
+
+    Only vectors of the model that made the question's are compared.
+    """
+    if ask.vector is None:
+        return []
+    nodes = ask.nodes.filter(embedding_model_id=ask.model_id)
+    # A scan of the index that ran out of tuples before it found as many as asked for
+    # says nothing of the rest: a small audience of a big project is read exactly.
+    rows = _nearest(nodes, ask, plan, sql.DISTANCE) if not _is_small(ask) else []
+    if len(rows) < plan.pool:
+        rows = _nearest(
+            nodes.filter(embedding__isnull=False), ask, plan, sql.DISTANCE_EXACT
+        )
+    least = plan.number("similarity", -1.0)
+    return [
+        Hit(node, key, 1 - distance, is_part)
+        for node, key, distance, is_part in rows
+        if 1 - distance > least
+    ]
+
+
+def _is_small(ask: Ask) -> bool:
+    return ask.words.nodes < EXACT_BELOW
+
+
+def _nearest(
+    nodes: NodeQuerySet, ask: Ask, plan: Plan, distance: str
+) -> list[tuple[int, str, float, bool]]:
+    measured = nodes.annotate(
+        distance=RawSQL(distance, (ask.vector,), FloatField()),  # noqa: S611
+        is_part=IS_PART,
+    ).order_by("distance")
+    rows = measured.values_list("pk", "key", "distance", "is_part")[: plan.pool]
+    return sorted(rows, key=lambda row: (row[2], row[1]))
+
+
+arms.add("vector", Arm(find))

@@ -1,0 +1,206 @@
+"""The walk arm: what lies around the best hits lends them its words.
+
+A message is often found by what was said just before it. From the best text hits the
+graph is walked along the conversation; each node then has each of the question's words
+as well as the nearest node that says it, less `decay` for each hop between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import FloatField
+from django.db.models.expressions import RawSQL, Value
+from django.db.models.functions import Coalesce
+from numpy.typing import NDArray
+
+from graph.models import Edge
+from graph.paths import hops
+from retrieval import sql
+from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
+from retrieval.fusion import fuse
+from retrieval.profiles import RRF_K
+
+# Along these a conversation goes on; people and places are not walked through, for
+# they lie next to everything.
+RELATIONS = ("follows", "replied_to")
+SEEDS, DEPTH, FAN_OUT = 50, 3, 4
+DECAY, MEANING, NAMED = 0.7, 0.3, 0.04
+AROUND_A_NAME = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Nodes with what each says by itself: words by nodes x words, 0..1 each."""
+
+    ids: tuple[int, ...]
+    keys: tuple[str, ...]
+    is_part: tuple[bool, ...]
+    words: NDArray[np.float64]
+    meaning: NDArray[np.float64]
+
+
+def find(ask: Ask, plan: Plan) -> list[Hit]:
+    """Return the best hits of the text arms and what lies around them and around the
+    things the question names, best first.
+
+    The score is the idf-weighted mean of the lent words, plus shares of the cosine
+    similarity and of being next to something the question names.
+    """
+    seeds = _seeds(ask, int(plan.number("seeds", SEEDS)))
+    ways = _ways(ask, seeds, int(plan.number("depth", DEPTH)))
+    named = [hint.node_id for hint in ask.parsed.hints if hint.node_id is not None]
+    near_names = _next_to(ask, named)
+    everything = {*seeds, *(end for way in ways for end in way), *near_names}
+    read = _read(ask, sorted(everything))
+    if not read.ids:
+        return []
+    scores = _scores(ask, plan, read, ways, _those_named(ask, read.ids, named))
+    return _best(ask, plan, read, scores)
+
+
+def _seeds(ask: Ask, most: int) -> list[int]:
+    best = fuse(ask.hits, dict.fromkeys(ask.hits, 1.0), RRF_K, most)
+    return [hit.node_id for hit in best]
+
+
+def _ways(ask: Ask, seeds: Sequence[int], depth: int) -> list[tuple[int, int]]:
+    """Return the edges walked, by their ends."""
+    seen, frontier = set(seeds), list(seeds)
+    ways: list[tuple[int, int]] = []
+    for _ in range(depth):
+        if not frontier:
+            break
+        found = hops(
+            ask.visible,
+            frontier,
+            project=ask.project,
+            relations=RELATIONS,
+            as_of=ask.filters.as_of,
+            fan_out=FAN_OUT,
+        )
+        ways += [(hop.near, hop.far) for hop in found]
+        frontier = list(dict.fromkeys(h.far for h in found if h.far not in seen))
+        seen.update(frontier)
+    return ways
+
+
+def _next_to(ask: Ask, named: Sequence[int]) -> list[int]:
+    if not named:
+        return []
+    found = hops(
+        ask.visible,
+        named,
+        project=ask.project,
+        as_of=ask.filters.as_of,
+        fan_out=AROUND_A_NAME,
+    )
+    return [hop.far for hop in found]
+
+
+def _read(ask: Ask, ids: Sequence[int]) -> _Read:
+    words = ask.words.words
+    each = ", ".join([sql.WORD_MATCH] * len(words))
+    nodes = ask.visible.filter(pk__in=ids).annotate(
+        is_part=IS_PART,
+        said=RawSQL(  # noqa: S611
+            f"ARRAY[{each}]::float8[]",
+            [word.tsquery for word in words],
+            ArrayField(FloatField()),
+        ),
+        meaning=Coalesce(
+            RawSQL(sql.SIMILARITY, (ask.model_id, ask.vector), FloatField()),  # noqa: S611
+            Value(0.0),
+        ),
+    )
+    rows = list(nodes.values_list("pk", "key", "is_part", "said", "meaning"))
+    return _Read(
+        tuple(row[0] for row in rows),
+        tuple(row[1] for row in rows),
+        tuple(row[2] for row in rows),
+        np.array([row[3] for row in rows], dtype=float).reshape(len(rows), len(words)),
+        np.array([row[4] for row in rows], dtype=float),
+    )
+
+
+def _those_named(
+    ask: Ask, ids: Sequence[int], named: Sequence[int]
+) -> frozenset[int]:
+    """Return which of the nodes have an edge to something the question names."""
+    if not named:
+        return frozenset()
+    edges = Edge.objects.using(ask.visible.db).of(ask.project)
+    if ask.visible.audiences is not None:
+        edges = edges.filter(audience_id__in=ask.visible.audiences)
+    linked = edges.live(ask.filters.as_of).filter(
+        source_id__in=ids, target_id__in=named
+    )
+    return frozenset(linked.values_list("source_id", flat=True))
+
+
+def _scores(
+    ask: Ask,
+    plan: Plan,
+    read: _Read,
+    ways: Sequence[tuple[int, int]],
+    named: frozenset[int],
+) -> NDArray[np.float64]:
+    depth = int(plan.number("depth", DEPTH))
+    lent = lend(read.words, _places(read.ids, ways), plan.number("decay", DECAY), depth)
+    idf = np.array([word.idf for word in ask.words.words])
+    said = lent @ idf / idf.sum() if len(idf) else np.zeros(len(read.ids))
+    is_named = np.array([node in named for node in read.ids], dtype=float)
+    return (
+        said
+        + plan.number("meaning", MEANING) * read.meaning
+        + plan.number("named", NAMED) * is_named
+    )
+
+
+def _places(
+    ids: Sequence[int], ways: Sequence[tuple[int, int]]
+) -> NDArray[np.intp]:
+    place = {node: at for at, node in enumerate(ids)}
+    both = [(place[a], place[b]) for a, b in ways if a in place and b in place]
+    return np.array(both, dtype=np.intp).reshape(len(both), 2)
+
+
+def lend(
+    words: NDArray[np.float64], ways: NDArray[np.intp], decay: float, hops: int
+) -> NDArray[np.float64]:
+    """Return `words` (nodes x words) after each node took from its neighbours what
+    they have more of, less `decay` a hop, over at most `hops` hops both ways."""
+    near, far = ways[:, 0], ways[:, 1]
+    for _ in range(hops):
+        taken = words.copy()
+        np.maximum.at(taken, near, decay * words[far])
+        np.maximum.at(taken, far, decay * words[near])
+        words = taken
+    return words
+
+
+def _best(
+    ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]
+) -> list[Hit]:
+    ranked = sorted(
+        (
+            Hit(node, key, float(score), is_part)
+            for node, key, is_part, score in zip(
+                read.ids, read.keys, read.is_part, scores, strict=True
+            )
+            if score > 0
+        ),
+        key=lambda hit: (-hit.score, hit.key),
+    )
+    found = set(
+        ask.nodes.filter(pk__in=[hit.node_id for hit in ranked]).values_list(
+            "pk", flat=True
+        )
+    )
+    return [hit for hit in ranked if hit.node_id in found][: plan.pool]
+
+
+arms.add("walk", Arm(find, after=("keyword", "vector")))

@@ -1,0 +1,94 @@
+"""The words of a question as the index has them, and how rare each is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from connections.models import Project
+from retrieval import sql
+
+# Matches that all words together may have before candidates are chosen by rarity,
+# and what the rarest words and the rarest pairs may then bring.
+ANY_WORD_BELOW, RARE_BUDGET, PAIR_BUDGET = 3000, 300, 600
+PAIRS_LEAST, PAIRS_MOST = 3, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A lexeme, and in how many nodes of the project it occurs."""
+
+    lexeme: str
+    nodes: int
+    idf: float
+
+    @property
+    def tsquery(self) -> str:
+        """Return the lexeme as a `tsquery` reads it."""
+        escaped = self.lexeme.replace("\\", "\\\\").replace("'", "''")
+        return f"'{escaped}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A question's words, rarest first, and the number of nodes they were counted in."""
+
+    words: tuple[Word, ...] = ()
+    nodes: int = 1
+
+    @property
+    def idf(self) -> float:
+        """Return the sum over the words: what a text with all of them could have."""
+        return sum(word.idf for word in self.words)
+
+    def candidates(self) -> str:
+        """Return the `tsquery` text that finds what is worth scoring; "" for no words.
+
+        Any word while they are rare enough together, else the rarest words and the
+        rarest pairs, each within a budget of expected matches.
+        """
+        if sum(word.nodes for word in self.words) <= ANY_WORD_BELOW:
+            return " | ".join(word.tsquery for word in self.words)
+        upto = accumulate(word.nodes for word in self.words)
+        rare = [
+            word.tsquery
+            for word, matches in zip(self.words, upto, strict=True)
+            if matches <= RARE_BUDGET
+        ]
+        return " | ".join([*rare, *self._pairs()])
+
+    def _pairs(self) -> list[str]:
+        pairs = sorted(
+            combinations(self.words, 2),
+            key=lambda p: (p[0].nodes * p[1].nodes, p[0].lexeme, p[1].lexeme),
+        )[:PAIRS_MOST]
+        expected = accumulate(a.nodes * b.nodes / self.nodes for a, b in pairs)
+        return [
+            f"({a.tsquery} & {b.tsquery})"
+            for place, ((a, b), matches) in enumerate(zip(pairs, expected, strict=True))
+            if matches <= PAIR_BUDGET or place < PAIRS_LEAST
+        ]
+
+
+def idf(nodes: int, total: int) -> float:
+    """Return the weight of a word in `nodes` of `total` texts (BM25's, never below 0)."""
+    return math.log(1 + max(0.0, total - nodes + 0.5) / (nodes + 0.5))
+
+
+def words_in(
+    project: Project, text: str, *, using: str = DEFAULT_DB_ALIAS
+) -> Words:
+    """Return the lexemes of `text` in each language of the project."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(
+            sql.WORDS,
+            {"project": project.pk, "language": project.language, "text": text},
+        )
+        rows: Sequence[tuple[str, int, int]] = cursor.fetchall()
+    total = rows[0][2] if rows else 1
+    words = (Word(lexeme, nodes, idf(nodes, total)) for lexeme, nodes, _ in rows)
+    return Words(tuple(words), total)
