@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -14,6 +13,7 @@ from connections.models import Project, User
 from graph.embed import embed_question, structure_types
 from graph.models import Edge, Node
 from graph.staleness import age_of
+from retrieval.effort import effort
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
 from retrieval.ranked import Ranked, RankedQuerySet, Ranking
@@ -59,17 +59,6 @@ def search(
         effort=effort(arms=ranking.arms),
         filters=filters,
     )
-
-
-def effort(*, arms: Mapping[str, int], calls: int = 0, tokens: int = 0) -> int:
-    """Return Λ, the effort an answer took, as a small whole number.
-
-    One for each arm that found something, the binary logarithm of the candidates they
-    scored, two for each call of a tool, and one for every thousand model tokens.
-    """
-    worked = sum(1 for found in arms.values() if found)
-    scored = math.ceil(math.log2(1 + sum(arms.values())))
-    return worked + scored + 2 * calls + math.ceil(tokens / 1000)
 
 
 def allowed_nodes(

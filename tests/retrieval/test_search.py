@@ -10,9 +10,10 @@ from connections.models.tenancy import AudienceQuerySet
 from connections.registry import UnknownName
 from graph.embed import embed_backlog
 from graph.models import Node
+from retrieval.effort import effort
 from retrieval.frequencies import count_lexemes
 from retrieval.results import Filters
-from retrieval.search import effort, search
+from retrieval.search import search
 from tests.factories import NOON, make_audience, make_edge, make_node
 from tests.worlds import QUESTION
 
@@ -234,11 +235,6 @@ class TestAnswers:
             "results",
         }
         assert json["results"][0]["id"] == "graph:m"
-
-    def test_effort_grows_with_arms_candidates_calls_and_tokens(self):
-        assert effort(arms={}) == 0
-        assert effort(arms={"keyword": 100, "vector": 0}) == 1 + 7
-        assert effort(arms={"keyword": 100}, calls=2, tokens=1500) == 8 + 4 + 2
 
     def test_an_unknown_profile_is_refused_with_those_there_are(self, project):
         with pytest.raises(UnknownName, match=r"no profile 'x'.*default"):
