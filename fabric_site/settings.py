@@ -68,6 +68,14 @@ DATABASES["default"]["OPTIONS"] = {
         "timeout": 10,
     },
 }
+# The arms of a search that run beside the asker's connection: a thread each, which
+# keeps its own.
+DATABASES["arms"] = {
+    **DATABASES["default"],
+    "CONN_MAX_AGE": None,
+    "OPTIONS": {k: v for k, v in DATABASES["default"]["OPTIONS"].items() if k != "pool"},
+    "TEST": {"MIRROR": "default"},
+}
 DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -271,6 +279,8 @@ FABRIC: dict[str, Any] = {
     "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
+    "ARM_THREADS": env.whole("FABRIC_ARM_THREADS", 4, least=0, most=64),
+    "ARM_MS": env.whole("FABRIC_ARM_MS", 3000, least=10, most=60_000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),

@@ -22,6 +22,17 @@ MOST_HOPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    near: int
+    far: int
+    edge: int
+
+
+def hops(nodes, near, *, project, relations=None, as_of=None, fan_out=FAN_OUT):
+    return [Hop(*r) for r in _hops(nodes, near, project, as_of or timezone.now(), relations)]
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """`nodes` from one end to the other; `edges[i]` joins `nodes[i]` and the next."""
 

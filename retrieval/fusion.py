@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from retrieval.arms.base import Hit
 from retrieval.results import Contribution
 
+# Cormack, Clarke and Büttcher (2009): the constant of reciprocal rank fusion.
+RRF_K = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Fused:
@@ -20,15 +23,6 @@ class Fused:
     is_part: bool
     score: float
     contributions: Mapping[str, Contribution]
-
-    @property
-    def whole_key(self) -> str:
-        """Return the key of what a part is a part of, else its own."""
-        return (
-            self.key.rpartition("#")[0]
-            if self.is_part and "#" in self.key
-            else self.key
-        )
 
 
 def fuse(

@@ -1,47 +1,99 @@
-"""Searches as data: which arms, at what weight, fused how."""
+"""Searches as data: which arms, at what weight, fused how, and what comes after."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from connections.registry import Registry
+from retrieval.arms.base import Plan
+from retrieval.fusion import RRF_K
 
-# Cormack, Clarke and Büttcher (2009): the constant of reciprocal rank fusion.
-RRF_K = 60
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A named search: weights by arm, the constant of the fusion, how many candidates
-    each arm gives, the similarity a vector needs, and how `ts_rank` counts length
-    (PostgreSQL's normalisation flags)."""
+    """A named search: its arms, the constant of their fusion, and the steps after it.
+
+    `merge` makes one of near-duplicates, `boost` favours what names a thing of the
+    graph, `rerank` names a reranker ("" for none), and `weigh` asks for the published
+    score of recency, relevance and authority in place of relevance alone.
+    """
 
     name: str
-    weights: Mapping[str, float] = field(
-        default_factory=lambda: {"keyword": 1.0, "vector": 1.0}
-    )
-    k: int = RRF_K
-    pool: int = 100
-    similarity: float = 0.0
-    normalisation: int = 0
+    arms: Mapping[str, Plan]
+    k: float = RRF_K
+    merge: bool = False
+    boost: bool = False
+    rerank: str = ""
+    weigh: bool = False
 
-    def parameters(self) -> dict[str, float]:
-        """Return what the fused statement binds."""
-        return {
-            "k": float(self.k),
-            "pool": self.pool,
-            "similarity": self.similarity,
-            "normalisation": self.normalisation,
-            "keyword_weight": float(self.weights.get("keyword", 0.0)),
-            "vector_weight": float(self.weights.get("vector", 0.0)),
-        }
+    @property
+    def weights(self) -> dict[str, float]:
+        return {name: plan.weight for name, plan in self.arms.items()}
 
 
 profiles: Registry[Profile] = Registry("profile")
 
-# The weight was fitted on the development sets (docs/benchmarks.md): at equal weight
-# the offline embedder, weak on long texts, drags the keyword arm down.
+_ALL_WORDS = {"match": "all"}
+
+FABRIC = profiles.add(
+    "fabric",
+    Profile(
+        name="fabric",
+        arms={
+            "keyword": Plan(options=_ALL_WORDS),
+            "vector": Plan(options={"similarity": 0.2}),
+        },
+    ),
+)
+ENGRAM = profiles.add(
+    "engram",
+    Profile(
+        name="engram",
+        arms={
+            "keyword": Plan(options={**_ALL_WORDS, "metadata": True}),
+            "vector": Plan(),
+            "graph": Plan(),
+        },
+    ),
+)
+ATHENA = profiles.add(
+    "athena",
+    Profile(
+        name="athena",
+        arms={
+            "vector": Plan(weight=0.30),
+            "tags": Plan(weight=0.25),
+            "community": Plan(weight=0.25),
+            "filename": Plan(weight=0.20),
+        },
+        rerank="best",
+    ),
+)
+MEMORY_FABRIC = profiles.add(
+    "memory-fabric",
+    Profile(
+        name="memory-fabric",
+        arms={"graph": Plan(options={"depth": 2})},
+        merge=True,
+        boost=True,
+        weigh=True,
+    ),
+)
+# Fitted on the development sets, each conversation or meeting left out in turn
+# (docs/benchmarks.md): the walk has the words of the text arms and what lies around
+# them; these order what it leaves equal.
 DEFAULT = profiles.add(
-    "default", Profile("default", weights={"keyword": 5.0, "vector": 1.0})
+    "default",
+    Profile(
+        name="default",
+        arms={
+            "keyword": Plan(weight=1.0),
+            "vector": Plan(weight=0.25),
+            "walk": Plan(weight=10.0),
+        },
+        k=10,
+        merge=True,
+        boost=False,
+    ),
 )

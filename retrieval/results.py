@@ -135,9 +135,14 @@ class Result:
     cross_validated: bool = False
     cross_referenced: bool = False
 
+    @property
+    def id(self) -> str:
+        """Return `graph:KEY`, or `memory:ID` of what memory keeps."""
+        return self.key if self.store == "memory" else f"graph:{self.key}"
+
     def as_json(self) -> dict[str, Any]:
         return {
-            "id": f"graph:{self.key}",
+            "id": self.id,
             "key": self.key,
             "node_id": self.node_id,
             "type": self.node_type,
@@ -170,13 +175,15 @@ class SearchAnswer:
     """Results by score, then key, and how they were found."""
 
     query: str
+    parsed: Parsed
     profile: str
     results: tuple[Result, ...]
     arms: Mapping[str, int]
     took_ms: float
     effort: int
-    filters: Filters = Filters()
-    dropped: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    reranked_by: str = ""
 
     def as_json(self) -> dict[str, Any]:
         stores = {"graph": 0, "memory": 0}
@@ -184,17 +191,14 @@ class SearchAnswer:
             stores[result.store] += 1
         return {
             "query": self.query,
-            "parsed": {
-                "query": self.query,
-                "entity_hints": [],
-                "intent": "",
-                "filters": self.filters.as_json(),
-            },
+            "parsed": self.parsed.as_json(),
             "profile": self.profile,
             "total_results": len(self.results),
             "sources": stores,
             "arms": dict(self.arms),
-            "dropped": list(self.dropped),
+            "timings": {arm: round(ms, 2) for arm, ms in self.timings.items()},
+            "dropped": [f"{arm}: {why}" for arm, why in self.dropped.items()],
+            "reranked_by": self.reranked_by,
             "took_ms": round(self.took_ms, 2),
             "lambda": self.effort,
             "results": [result.as_json() for result in self.results],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -11,20 +11,26 @@ from django.utils import timezone
 
 from connections.models import Project, User
 from graph.embed import embed_question, structure_types
-from graph.models import Edge, Node
-from graph.staleness import age_of
+from graph.models import Edge
+from graph.querysets import NodeQuerySet
+from retrieval.arms.base import IS_PART, Ask
 from retrieval.effort import effort
+from retrieval.fusion import Fused, fuse
+from retrieval.merge import merge_near_duplicates
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
-from retrieval.ranked import Ranked, RankedQuerySet, Ranking
-from retrieval.results import Filters, Result, SearchAnswer, Staleness
+from retrieval.ranking import in_order, weighed
+from retrieval.reading import read_results
+from retrieval.results import Filters, Parsed, Result, SearchAnswer
+from retrieval.running import Found, run_arms
+from retrieval.words import words_in
 
-AUTHORITY = 1.1
-RECENCY_DAYS, RECENCY_LEAST = 30, 0.1
-# Parts of one file are folded into one result, so more are ranked than asked for.
-FOLDING = 4
+# Parts of one file are folded into one result, and near-duplicates into one, so more
+# are ranked and read than asked for.
+FOLDING, MERGING = 4, 10
 QUESTION_CHARACTERS = 2000
 NO_FILTERS = Filters()
+OPERATORS = ('"', " -", " or ", " OR ")
 
 
 def search(
@@ -39,37 +45,92 @@ def search(
     """Return what `user` may see that answers `query`, best first.
 
     `user` None is an operator's read of the whole project. An empty query returns the
-    most recent items. Raises `UnknownName` for a profile that does not exist.
+    most recent items. Raises `UnknownName` for a profile that does not exist, and
+    `GraphUnavailable` where the graph cannot be read.
     """
-    started = time.perf_counter()
+    started, now = time.perf_counter(), timezone.now()
     recipe = profiles[profile]
     question = " ".join(query.replace("\x00", " ").split())[:QUESTION_CHARACTERS]
-    nodes = allowed_nodes(project, user, filters)
+    visible = visible_nodes(project, user, filters.as_of or now)
+    nodes = narrowed(visible, project, user, filters)
+    parsed = _parse(question)
     if question:
-        ranking = _rank(nodes, project, question, recipe, limit * FOLDING)
+        found = run_arms(
+            _ask(project, nodes, visible, parsed, filters, now), recipe.arms
+        )
+        ranked = fuse(found.hits, recipe.weights, recipe.k, (limit + MERGING) * FOLDING)
+        arms = {name: len(hits) for name, hits in found.hits.items()}
     else:
-        ranking = _recent(nodes, limit * FOLDING)
-    results = _results(project, user, ranking.best, limit)
+        found, ranked = Found(), _recent(nodes, limit * FOLDING)
+        arms = {"recent": len(ranked)}
+    results = read_results(
+        visible, project, ranked, now=now, limit=limit + MERGING * recipe.merge
+    )
     return SearchAnswer(
         query=query,
+        parsed=parsed,
         profile=profile,
-        results=results,
-        arms=ranking.arms,
+        results=_refined(results, recipe, now)[:limit],
+        arms=arms,
         took_ms=(time.perf_counter() - started) * 1000,
-        effort=effort(arms=ranking.arms),
-        filters=filters,
+        timings=found.timings,
+        effort=effort(arms=arms),
+        dropped=found.dropped,
     )
 
 
-def allowed_nodes(
-    project: Project, user: User | None, filters: Filters
-) -> RankedQuerySet:
-    """Return the nodes that a search of `user` may find."""
+def _parse(question: str) -> Parsed:
+    operators = question.startswith("-") or any(o in question for o in OPERATORS)
+    return Parsed(query=question, asked=question, websearch=operators)
+
+
+def _ask(
+    project: Project,
+    nodes: NodeQuerySet,
+    visible: NodeQuerySet,
+    parsed: Parsed,
+    filters: Filters,
+    now: datetime,
+) -> Ask:
+    vector, model_id = embed_question(parsed.asked)
+    return Ask(
+        project=project,
+        nodes=nodes,
+        visible=visible,
+        parsed=parsed,
+        filters=filters,
+        words=words_in(project, parsed.asked, using=nodes.db),
+        vector=vector,
+        model_id=model_id,
+        now=now,
+    )
+
+
+def _refined(
+    results: Sequence[Result], recipe: Profile, now: datetime
+) -> tuple[Result, ...]:
+    """Return `results` after the steps their profile asks for."""
+    if recipe.merge:
+        results = merge_near_duplicates(results, 0.85)
+    if recipe.weigh:
+        results = [weighed(result, now) for result in results]
+    return in_order(results)
+
+
+def visible_nodes(
+    project: Project, user: User | None, moment: datetime
+) -> NodeQuerySet:
+    """Return the nodes of the project that `user` may read, as they were valid then."""
     nodes = SearchableNode.objects.all()
     if user is not None:
         nodes = nodes.visible_to(user)
-    nodes = nodes.of(project).current()
-    nodes = nodes.as_of(filters.as_of) if filters.as_of else nodes.as_of(timezone.now())
+    return nodes.of(project).current().as_of(moment)
+
+
+def narrowed(
+    nodes: NodeQuerySet, project: Project, user: User | None, filters: Filters
+) -> NodeQuerySet:
+    """Return those of `nodes` that a search with `filters` may find."""
     if filters.types:
         nodes = nodes.filter(node_type__in=filters.types)
     else:
@@ -101,86 +162,12 @@ def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Ex
     )
 
 
-def _rank(
-    nodes: RankedQuerySet, project: Project, question: str, recipe: Profile, limit: int
-) -> Ranking:
-    vector, model_id = embed_question(question)
-    return nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
-
-
-def _recent(nodes: RankedQuerySet, limit: int) -> Ranking:
-    latest = nodes.order_by(F("occurred_at").desc(nulls_last=True), "key")
-    rows = latest.values_list("pk", "key", "node_type", "metadata__piece")[:limit]
-    best = tuple(
-        Ranked(node, key, 1 / rank, {}, kind == "section" or piece is not None)
-        for rank, (node, key, kind, piece) in enumerate(rows, start=1)
+def _recent(nodes: NodeQuerySet, limit: int) -> list[Fused]:
+    latest = nodes.annotate(is_part=IS_PART).order_by(
+        F("occurred_at").desc(nulls_last=True), "key"
     )
-    return Ranking(best, {"recent": len(best)})
-
-
-def _results(
-    project: Project, user: User | None, ranked: Sequence[Ranked], limit: int
-) -> tuple[Result, ...]:
-    nodes = Node.objects.all() if user is None else Node.objects.visible_to(user)
-    nodes = nodes.select_related("record").defer(
-        "search_vector", "embedding", "record__body"
-    )
-    folded: dict[str, Ranked] = {}
-    for hit in ranked:
-        folded.setdefault(hit.whole_key, hit)
-    best_hits = dict(list(folded.items())[:limit])
-    by_id = nodes.in_bulk([hit.node_id for hit in best_hits.values()])
-    # A node may have gone since it was ranked.
-    kept = {
-        key: (hit, by_id[hit.node_id])
-        for key, hit in best_hits.items()
-        if hit.node_id in by_id
-    }
-    parts = [key for key, hit in best_hits.items() if key != hit.key]
-    wholes = {
-        node.key: node
-        for node in (nodes.of(project).filter(key__in=parts) if parts else ())
-    }
-    best = max((hit.score for hit, _ in kept.values()), default=1.0)
-    now = timezone.now()
-    return tuple(
-        _result(hit, node, wholes.get(key, node), best, now)
-        for key, (hit, node) in kept.items()
-    )
-
-
-def _result(hit: Ranked, part: Node, whole: Node, best: float, now: datetime) -> Result:
-    metadata = dict(whole.metadata)
-    if part is not whole:
-        metadata |= {
-            "part": part.key,
-            "part_node_id": part.pk,
-            "part_title": part.title,
-        }
-    said = part.occurred_at or whole.occurred_at
-    days = max(0, (now - said).days) if said else None
-    age = age_of(whole, now)
-    return Result(
-        key=whole.key,
-        node_id=whole.pk,
-        node_type=whole.node_type,
-        title=whole.title or part.title,
-        text=part.content,
-        context=part.context,
-        url=part.url or whole.url,
-        score=hit.score,
-        relevance=hit.score / best if best else 0.0,
-        recency=(
-            RECENCY_LEAST
-            if days is None
-            else max(RECENCY_LEAST, 1 - days / RECENCY_DAYS)
-        ),
-        authority=AUTHORITY,
-        timestamp=said,
-        source_kind=whole.source_kind,
-        tags=tuple(whole.tags),
-        is_gone=whole.gone_at is not None,
-        stale=Staleness(age.is_stale, age.days, age.threshold),
-        contributions=hit.contributions,
-        metadata=metadata,
-    )
+    rows = latest.values_list("pk", "key", "is_part")[:limit]
+    return [
+        Fused(node, key, is_part, 1 / rank, {})
+        for rank, (node, key, is_part) in enumerate(rows, start=1)
+    ]

@@ -1,108 +1,88 @@
 """SQL of ranking: text only, one caller each; `{allowed}` is a compiled queryset."""
 
-# One round trip: the question's words with their frequencies, the candidates of both
-# arms by their indexes, each ranked after its own LIMIT, fused by reciprocal rank.
-#
-# Keyword candidates: any word while the words are rare enough together, else the
-# rarest words and the rarest pairs within a budget of expected matches; candidates are
-# scored by all words, each weighted by how rare it is (PostgreSQL knows no idf).
-# Vector candidates: through HNSW, or exactly where the caller may see few nodes.
+# The published fusion in one statement: each arm ranked after its own LIMIT, fused by
+# reciprocal rank; websearch words by cover density, vectors by cosine above 0.2.
 FUSED = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
-    few (yes) AS (
-        SELECT count(*) < %(exact_below)s
-          FROM (SELECT 1 FROM allowed LIMIT %(exact_below)s) AS counted
+    lexical (id, rank, score) AS (
+        SELECT hit.id,
+               row_number() OVER (ORDER BY hit.score DESC, hit.key COLLATE "C"),
+               hit.score
+          FROM (SELECT n.id, n.key, ts_rank_cd(n.search_vector, q.words) AS score
+                  FROM graph_nodes n,
+                       websearch_to_tsquery(%(language)s::regconfig, %(question)s)
+                           AS q (words)
+                 WHERE n.search_vector @@ q.words
+                   AND n.id IN (SELECT allowed.id FROM allowed)
+                 ORDER BY score DESC, n.key COLLATE "C" LIMIT %(pool)s) hit
     ),
-    total (nodes) AS (
-        SELECT greatest(max(c.nodes), 1)::float8 FROM retrieval_lexeme_counts c
-         WHERE c.project_id = %(project)s
-    ),
-    language (name) AS (
+    vector (id, rank, score) AS (
+        SELECT near.id,
+               row_number() OVER (ORDER BY near.distance, near.key COLLATE "C"),
+               1 - near.distance
+          FROM (SELECT n.id, n.key, n.embedding <=> %(vector)s::{cast} AS distance
+                  FROM graph_nodes n
+                 WHERE n.id IN (SELECT allowed.id FROM allowed)
+                   AND n.embedding_model_id = %(model)s
+                 ORDER BY distance LIMIT %(pool)s) near
+         WHERE 1 - near.distance > %(similarity)s
+    )
+    SELECT n.id, n.key,
+           n.node_type = 'section' OR jsonb_exists(n.metadata, 'piece'),
+           coalesce(1.0 / (%(k)s + lexical.rank), 0)
+           + coalesce(1.0 / (%(k)s + vector.rank), 0) AS fused,
+           lexical.rank, lexical.score, vector.rank, vector.score
+      FROM lexical FULL JOIN vector ON vector.id = lexical.id
+      JOIN graph_nodes n ON n.id = coalesce(lexical.id, vector.id)
+     ORDER BY fused DESC, n.key COLLATE "C" LIMIT %(limit)s
+"""
+
+# What arms ask of a node, written into a queryset of nodes.
+MATCHES = "graph_nodes.search_vector @@ %s::tsquery"
+MATCHES_WEBSEARCH = (
+    "graph_nodes.search_vector @@ websearch_to_tsquery(%s::regconfig, %s)"
+)
+MATCHES_WITH_METADATA = (
+    "(graph_nodes.search_vector @@ websearch_to_tsquery(%s::regconfig, %s)"
+    " OR graph_nodes.metadata_vector @@ websearch_to_tsquery(%s::regconfig, %s))"
+)
+WORD_MATCH = "ts_rank(graph_nodes.search_vector, %s::tsquery)"
+WORD_RANK = f"%s * {WORD_MATCH}"
+COVER_RANK = (
+    "ts_rank_cd(graph_nodes.search_vector, websearch_to_tsquery(%s::regconfig, %s))"
+)
+COVER_RANK_WITH_METADATA = (
+    "ts_rank_cd(graph_nodes.search_vector"
+    " || coalesce(graph_nodes.metadata_vector, ''),"
+    " websearch_to_tsquery(%s::regconfig, %s))"
+)
+# An index can order by this, but not by this plus nothing.
+DISTANCE = "graph_nodes.embedding <=> %s::{cast}"
+SIMILARITY = (
+    "CASE WHEN graph_nodes.embedding_model_id = %s"
+    f" THEN 1 - ({DISTANCE}) END"
+)
+
+# The lexemes of a text in each language of the project, rarest first.
+WORDS = """
+    WITH language (name) AS (
         SELECT unnest(c.languages) FROM retrieval_lexeme_counts c
          WHERE c.project_id = %(project)s
         UNION
         SELECT %(language)s
     ),
-    word (lexeme, query, df, idf) AS MATERIALIZED (
-        SELECT said.lexeme,
-               ('''' || replace(replace(said.lexeme, '\\', '\\\\'), '''', '''''')
-                || '''')::tsquery,
-               coalesce(l.nodes, 1)::float8,
-               ln(1 + (total.nodes - coalesce(l.nodes, 1) + 0.5)
-                      / (coalesce(l.nodes, 1) + 0.5))
-          FROM (SELECT DISTINCT v.lexeme
-                  FROM language CROSS JOIN LATERAL
-                       unnest(to_tsvector(language.name::regconfig, %(question)s)) v
-               ) said
-          LEFT JOIN retrieval_lexemes l
-            ON l.project_id = %(project)s AND l.lexeme = said.lexeme
-         CROSS JOIN total
-    ),
-    rare (query) AS (
-        SELECT r.query FROM (
-               SELECT w.query, w.df, sum(w.df) OVER (ORDER BY w.df, w.lexeme) AS upto,
-                      sum(w.df) OVER () AS every
-                 FROM word w) r
-         WHERE r.every <= %(any_word_below)s OR r.upto <= %(rare_budget)s
-    ),
-    pair (query) AS (
-        SELECT p.query FROM (
-               SELECT a.query && b.query AS query,
-                      sum(a.df * b.df / total.nodes)
-                          OVER (ORDER BY a.df * b.df, a.lexeme, b.lexeme) AS upto,
-                      row_number()
-                          OVER (ORDER BY a.df * b.df, a.lexeme, b.lexeme) AS place
-                 FROM word a JOIN word b ON a.lexeme < b.lexeme CROSS JOIN total
-               ) p
-         WHERE (p.upto <= %(pair_budget)s OR p.place <= 3) AND p.place <= 40
-           AND (SELECT sum(w.df) FROM word w) > %(any_word_below)s
-    ),
-    candidates (query) AS MATERIALIZED (
-        SELECT CASE WHEN %(operators)s
-               THEN websearch_to_tsquery(%(language)s::regconfig, %(question)s)
-               ELSE string_agg('(' || c.query::text || ')', ' | ')::tsquery END
-          FROM (SELECT rare.query FROM rare UNION ALL SELECT pair.query FROM pair) c
-    ),
-    keyword (id, rank, score) AS (
-        SELECT hit.id, row_number() OVER (ORDER BY hit.score DESC, hit.key), hit.score
-          FROM (SELECT n.id, n.key,
-                       (SELECT sum(w.idf * ts_rank(n.search_vector, w.query,
-                                                   %(normalisation)s))
-                          FROM word w) AS score
-                  FROM graph_nodes n
-                 WHERE n.search_vector @@ (SELECT candidates.query FROM candidates)
-                   AND n.id IN (SELECT allowed.id FROM allowed)
-                 ORDER BY score DESC NULLS LAST, n.key LIMIT %(pool)s) hit
-         WHERE hit.score > 0
-    ),
-    near (id, distance) AS (
-        (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
-           FROM graph_nodes n
-          WHERE n.id IN (SELECT allowed.id FROM allowed)
-            AND n.embedding_model_id = %(model)s AND NOT (SELECT few.yes FROM few)
-          ORDER BY distance LIMIT %(pool)s)
-        UNION ALL
-        (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
-           FROM graph_nodes n
-          WHERE n.id IN (SELECT allowed.id FROM allowed OFFSET 0)
-            AND n.embedding_model_id = %(model)s AND n.embedding IS NOT NULL
-            AND (SELECT few.yes FROM few)
-          ORDER BY distance LIMIT %(pool)s)
-    ),
-    vector (id, rank, score) AS (
-        SELECT near.id, row_number() OVER (ORDER BY near.distance, near.id),
-               1 - near.distance
-          FROM near WHERE 1 - near.distance > %(similarity)s
+    total (nodes) AS (
+        SELECT greatest(max(c.nodes), 1) FROM retrieval_lexeme_counts c
+         WHERE c.project_id = %(project)s
     )
-    SELECT n.id, n.key,
-           coalesce(%(keyword_weight)s / (%(k)s + keyword.rank), 0)
-           + coalesce(%(vector_weight)s / (%(k)s + vector.rank), 0) AS fused,
-           keyword.rank, keyword.score, vector.rank, vector.score,
-           (SELECT count(*) FROM keyword), (SELECT count(*) FROM vector),
-           n.node_type = 'section' OR jsonb_exists(n.metadata, 'piece')
-      FROM keyword FULL JOIN vector ON vector.id = keyword.id
-      JOIN graph_nodes n ON n.id = coalesce(keyword.id, vector.id)
-     ORDER BY fused DESC, n.key COLLATE "C" LIMIT %(limit)s
+    SELECT said.lexeme, coalesce(l.nodes, 1), total.nodes
+      FROM (SELECT DISTINCT v.lexeme
+              FROM language CROSS JOIN LATERAL
+                   unnest(to_tsvector(language.name::regconfig, %(text)s)) v) said
+      LEFT JOIN retrieval_lexemes l
+        ON l.project_id = %(project)s AND l.lexeme = said.lexeme
+     CROSS JOIN total
+     ORDER BY coalesce(l.nodes, 1), said.lexeme
 """
 
 COUNT_LEXEMES = """

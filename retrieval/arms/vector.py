@@ -23,11 +23,11 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     nodes = ask.nodes.filter(embedding_model_id=ask.model_id)
     # A scan of the index that ran out of tuples before it found as many as asked for
     # says nothing of the rest: a small audience of a big project is read exactly.
-    rows = _nearest(nodes, ask, plan, sql.DISTANCE) if not _is_small(ask) else []
+    distance = sql.DISTANCE.format(cast="vector")
+    rows = _nearest(nodes, ask, plan, distance) if not _is_small(ask) else []
     if len(rows) < plan.pool:
-        rows = _nearest(
-            nodes.filter(embedding__isnull=False), ask, plan, sql.DISTANCE_EXACT
-        )
+        some = nodes.filter(embedding__isnull=False)
+        rows = _nearest(some, ask, plan, f"({distance}) + 0")
     least = plan.number("similarity", -1.0)
     return [
         Hit(node, key, 1 - distance, is_part)

@@ -21,8 +21,7 @@ from graph.models import Edge
 from graph.paths import hops
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
-from retrieval.fusion import fuse
-from retrieval.profiles import RRF_K
+from retrieval.fusion import RRF_K, fuse
 
 # Along these a conversation goes on; people and places are not walked through, for
 # they lie next to everything.
@@ -104,6 +103,7 @@ def _next_to(ask: Ask, named: Sequence[int]) -> list[int]:
 def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     words = ask.words.words
     each = ", ".join([sql.WORD_MATCH] * len(words))
+    similarity = sql.SIMILARITY.format(cast="vector")
     nodes = ask.visible.filter(pk__in=ids).annotate(
         is_part=IS_PART,
         said=RawSQL(  # noqa: S611
@@ -112,7 +112,7 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
             ArrayField(FloatField()),
         ),
         meaning=Coalesce(
-            RawSQL(sql.SIMILARITY, (ask.model_id, ask.vector), FloatField()),  # noqa: S611
+            RawSQL(similarity, (ask.model_id, ask.vector), FloatField()),  # noqa: S611
             Value(0.0),
         ),
     )

@@ -1,0 +1,155 @@
+"""Arms at work: side by side where that can be, each with a time of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from django.conf import settings
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    connections,
+    transaction,
+)
+
+from retrieval.arms.base import Ask, Hit, Plan, arms
+
+logger = logging.getLogger(__name__)
+
+# The connections of the arms that run beside the asker's: settings.DATABASES.
+BESIDE = "arms"
+TIME_OF_ITS_OWN = "SELECT set_config('statement_timeout', %s, true)"
+
+
+class GraphUnavailable(Exception):
+    """The graph cannot be read: there is no answer without it, not a partial one."""
+
+    code = "graph_unavailable"
+    status_code = 503
+
+    def __init__(self) -> None:
+        super().__init__("graph is required")
+
+
+@dataclass(slots=True)
+class Found:
+    """What each arm found, the milliseconds it took, and why an arm was dropped."""
+
+    hits: dict[str, Sequence[Hit]] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    hits: Sequence[Hit]
+    took_ms: float
+    fault: str = ""
+
+
+def run_arms(ask: Ask, plans: Mapping[str, Plan]) -> Found:
+    """Run the arms of `plans`; one that fails or exceeds its time is dropped.
+
+    Raises `GraphUnavailable` where none could read the graph.
+    """
+    found = Found()
+    first = {name: plan for name, plan in plans.items() if not arms[name].after}
+    _take(found, _run(ask, first))
+    later = {name: plan for name, plan in plans.items() if arms[name].after}
+    for name, plan in later.items():
+        before = {arm: found.hits.get(arm, ()) for arm in arms[name].after}
+        _take(found, _run(replace(ask, hits=before), {name: plan}))
+    if plans and not found.hits:
+        raise GraphUnavailable
+    return found
+
+
+def _take(found: Found, outcomes: Mapping[str, _Outcome]) -> None:
+    for name, outcome in outcomes.items():
+        found.timings[name] = outcome.took_ms
+        if outcome.fault:
+            found.dropped[name] = outcome.fault
+        else:
+            found.hits[name] = outcome.hits
+
+
+def _run(ask: Ask, plans: Mapping[str, Plan]) -> dict[str, _Outcome]:
+    """Run arms that need nothing of each other: the first here, the others beside.
+
+    In a transaction all run here, for no other connection sees what it wrote.
+    """
+    if not plans:
+        return {}
+    here, *others = plans
+    beside: dict[str, Future[_Outcome]] = {}
+    if others and not connections[ask.nodes.db].in_atomic_block and _threads():
+        beside = {
+            name: _pool(os.getpid()).submit(_run_beside, name, ask, plans[name])
+            for name in others
+        }
+    outcomes = {here: _outcome(lambda: _find(here, ask, plans[here]), here)}
+    for name in others:
+        outcomes[name] = (
+            beside[name].result()
+            if beside
+            else _outcome(lambda name=name: _find(name, ask, plans[name]), name)
+        )
+    return outcomes
+
+
+def _threads() -> int:
+    return int(settings.FABRIC["ARM_THREADS"])
+
+
+@cache
+def _pool(_process: int) -> ThreadPoolExecutor:
+    # One for each process: threads do not outlive a fork.
+    return ThreadPoolExecutor(max_workers=_threads(), thread_name_prefix="arm")
+
+
+def _run_beside(name: str, ask: Ask, plan: Plan) -> _Outcome:
+    there = replace(
+        ask, nodes=ask.nodes.using(BESIDE), visible=ask.visible.using(BESIDE)
+    )
+    outcome = _outcome(lambda: _find(name, there, plan), name)
+    connection = connections[BESIDE]
+    if outcome.fault and not connection.is_usable():
+        # The server was restarted since this thread asked it last.
+        connection.close()
+        return _outcome(lambda: _find(name, there, plan), name)
+    return outcome
+
+
+def _find(name: str, ask: Ask, plan: Plan) -> Sequence[Hit]:
+    database = ask.nodes.db
+    with transaction.atomic(using=database):
+        with connections[database].cursor() as cursor:
+            cursor.execute(TIME_OF_ITS_OWN, [f"{settings.FABRIC['ARM_MS']}ms"])
+        return arms[name].find(ask, plan)
+
+
+def _outcome(find: Callable[[], Sequence[Hit]], name: str) -> _Outcome:
+    started = time.perf_counter()
+    hits: Sequence[Hit] = ()
+    fault = ""
+    try:
+        hits = find()
+    except (OperationalError, InterfaceError) as error:
+        fault = _reason(error)
+    except (DatabaseError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        logger.exception("The arm %s failed.", name)
+        fault = _reason(error)
+    return _Outcome(hits, (time.perf_counter() - started) * 1000, fault)
+
+
+def _reason(error: Exception) -> str:
+    if "statement timeout" in str(error):
+        return f"took longer than {settings.FABRIC['ARM_MS']} ms"
+    return f"failed: {type(error).__name__}"
