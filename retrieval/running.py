@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
+from weakref import WeakSet
 
 from django.conf import settings
 from django.db import (
@@ -18,6 +19,7 @@ from django.db import (
     connections,
     transaction,
 )
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from retrieval.arms.base import Ask, Hit, Plan, arms
 
@@ -25,7 +27,11 @@ logger = logging.getLogger(__name__)
 
 # The connections of the arms that run beside the asker's: settings.DATABASES.
 BESIDE = "arms"
+TIME = "SELECT current_setting('statement_timeout')"
 TIME_OF_ITS_OWN = "SELECT set_config('statement_timeout', %s, true)"
+
+
+_opened: WeakSet[BaseDatabaseWrapper] = WeakSet()
 
 
 class GraphUnavailable(Exception):
@@ -114,25 +120,40 @@ def _pool(_process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=_threads(), thread_name_prefix="arm")
 
 
+def stop_threads() -> None:
+    """End the threads that arms ran in, and their connections."""
+    _pool(os.getpid()).shutdown()
+    _pool.cache_clear()
+    for connection in list(_opened):
+        if connection.connection is not None:
+            connection.connection.close()
+
+
 def _run_beside(name: str, ask: Ask, plan: Plan) -> _Outcome:
     there = replace(
         ask, nodes=ask.nodes.using(BESIDE), visible=ask.visible.using(BESIDE)
     )
-    outcome = _outcome(lambda: _find(name, there, plan), name)
     connection = connections[BESIDE]
-    if outcome.fault and not connection.is_usable():
+    _opened.add(connection)
+    known = connection.connection
+    outcome = _outcome(lambda: _find(name, there, plan), name)
+    if outcome.fault and known is not None and connection.connection is not known:
         # The server was restarted since this thread asked it last.
-        connection.close()
         return _outcome(lambda: _find(name, there, plan), name)
     return outcome
 
 
 def _find(name: str, ask: Ask, plan: Plan) -> Sequence[Hit]:
-    database = ask.nodes.db
-    with transaction.atomic(using=database):
-        with connections[database].cursor() as cursor:
-            cursor.execute(TIME_OF_ITS_OWN, [f"{settings.FABRIC['ARM_MS']}ms"])
-        return arms[name].find(ask, plan)
+    connection = connections[ask.nodes.db]
+    with transaction.atomic(using=ask.nodes.db), connection.cursor() as cursor:
+        cursor.execute(TIME, [])
+        (before,) = cursor.fetchone() or ("0",)
+        cursor.execute(TIME_OF_ITS_OWN, [f"{settings.FABRIC['ARM_MS']}ms"])
+        hits = arms[name].find(ask, plan)
+        if connection.savepoint_ids:
+            # It would last as long as the asker's transaction, not as long as ours.
+            cursor.execute(TIME_OF_ITS_OWN, [before])
+        return hits
 
 
 def _outcome(find: Callable[[], Sequence[Hit]], name: str) -> _Outcome:

@@ -92,6 +92,14 @@ def _active_model(request: pytest.FixtureRequest) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def _arms_here(request: pytest.FixtureRequest, monkeypatch) -> None:
+    """Run the arms of a search one by one, but where a test asks for them beside."""
+    marker = request.node.get_closest_marker("django_db")
+    if marker is None or "arms" not in (marker.kwargs.get("databases") or ()):
+        monkeypatch.setitem(settings.FABRIC, "ARM_THREADS", 0)
+
+
 @pytest.fixture
 def project(db: None) -> Project:
     return make_project()
