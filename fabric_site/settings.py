@@ -272,6 +272,19 @@ FABRIC: dict[str, Any] = {
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+    "DEDUP_THRESHOLD": env.number(
+        "MEMORY_FABRIC_DEDUP_THRESHOLD", 0.85, least=0, most=1
+    ),
+    "BOOST_FACTOR": env.number("MEMORY_FABRIC_BOOST_FACTOR", 1.2, least=1, most=100),
+    "MAX_RESULTS": env.whole("MEMORY_FABRIC_MAX_RESULTS", 20, least=1, most=1000),
+    "RERANKER": env.text(
+        "FABRIC_RERANKER",
+        fits=("rules", "onnx", "model").__contains__,
+        expected="rules, onnx or model",
+    ),
+    "RERANKER_PATH": env.text(
+        "FABRIC_RERANKER_PATH", fits=env.is_folder, expected="a folder that is there"
+    ),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
 }

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import ahocorasick
 from django.core.exceptions import EmptyResultSet
@@ -213,7 +214,7 @@ def _relations_of_texts() -> tuple[list[str], list[str]]:
 
 
 def _fetch(
-    project: Project, nodes: NodeQuerySet, statement: str, values: Mapping[str, object]
+    project: Project, nodes: NodeQuerySet, statement: str, values: Mapping[str, Any]
 ) -> list[tuple]:
     try:
         allowed, params = nodes.order_by().values("pk").query.sql_with_params()

@@ -25,6 +25,12 @@ from retrieval.results import GraphRelation
 from tests.factories import NOON, make_audience, make_edge, make_node
 from tests.retrieval.make_results import make_result
 
+EXPLAIN = r"""
+    EXPLAIN SELECT n.id FROM graph_nodes n
+     WHERE n.tenant_id = 1 AND n.project_id = 1 AND n.node_type NOT IN {unnamed}
+       AND substring(lower(left(n.title, 100)), '\w+') = ANY('{{redis}}')
+"""
+
 
 def make_thing(project, name, node_type="technology", **fields):
     return make_node(project, name, node_type=node_type, title=name, **fields)
@@ -190,11 +196,7 @@ class TestThingsNamed:
         make_thing(project, "Redis")
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute(
-                "EXPLAIN SELECT n.id FROM graph_nodes n WHERE n.tenant_id = 1"
-                " AND n.project_id = 1 AND n.node_type NOT IN " + mentions._UNNAMED +
-                r" AND substring(lower(left(n.title, 100)), '\w+') = ANY('{redis}')"
-            )  # fmt: skip
+            cursor.execute(EXPLAIN.format(unnamed=mentions._UNNAMED))
             plan = "\n".join(row[0] for row in cursor.fetchall())
         assert "graph_nodes_named" in plan
         assert "substring" in plan.partition("Index Cond")[2].splitlines()[0]
