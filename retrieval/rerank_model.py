@@ -109,12 +109,13 @@ def grades_of(answer: object, count: int) -> list[float]:
 
 
 def _entry(entry: object) -> tuple[int, float]:
-    if isinstance(entry, dict):
-        number, grade = entry.get("id"), entry.get("grade")
-        # True and False are whole numbers to Python, and no answer here.
-        countable = isinstance(number, int) and not isinstance(number, bool)
-        gradable = isinstance(grade, int | float) and not isinstance(grade, bool)
-        if countable and gradable and 0 <= grade <= GRADE_MOST:
+    match entry:
+        case {"id": int() as number, "grade": int() | float() as grade} if (
+            0 <= grade <= GRADE_MOST
+            # True and False are whole numbers to Python, and no answer here.
+            and not isinstance(number, bool)
+            and not isinstance(grade, bool)
+        ):
             return number, float(grade)
     raise RerankError(
         f"the model's grade {entry!r} is not an id and 0 to {GRADE_MOST}."
