@@ -22,7 +22,7 @@ from retrieval.ranking import boosted
 from retrieval.results import GraphRelation, Result
 
 # Of each thing and direction: so many relations, among so many edges looked at.
-FAN_OUT, LOOKED_AT = 10, 200
+FAN_OUT, LOOKED_AT = 10, 60
 # Names that begin and end with words of the texts; far more than texts ever name.
 NAMES_MOST = 2000
 # A word in more than this share of the nodes, and in so many, tells nothing.

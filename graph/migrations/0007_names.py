@@ -1,4 +1,4 @@
-"""Things by the first word of their name, for finding them in texts."""
+"""Things by the first and the last word of their name, for finding them in texts."""
 
 from django.db import migrations, models
 from django.db.models import functions
@@ -18,6 +18,11 @@ class Migration(migrations.Migration):
                 models.Func(
                     functions.Lower(functions.Left("title", 100)),
                     models.Value("\\w+"),
+                    function="substring",
+                ),
+                models.Func(
+                    functions.Lower(functions.Left("title", 100)),
+                    models.Value("(\\w+)\\W*$"),
                     function="substring",
                 ),
                 condition=models.Q(

@@ -137,11 +137,15 @@ class Node(Scoped):
                 condition=Q(embedding_model__isnull=True),
                 name="graph_nodes_not_embedded",
             ),
-            # Things by the first word of their name, for finding them in texts.
+            # Things by the first and the last word of their name, for finding them in
+            # texts.
             models.Index(
                 "tenant",
                 "project",
-                Func(Lower(Left("title", 100)), Value(r"\w+"), function="substring"),
+                *(
+                    Func(Lower(Left("title", 100)), Value(word), function="substring")
+                    for word in (r"\w+", r"(\w+)\W*$")
+                ),
                 condition=~Q(node_type__in=UNNAMED_TYPES),
                 name="graph_nodes_named",
             ),
