@@ -255,12 +255,14 @@ class TestLinks:
         public = make_audience(project)
         make_edge(secret, redis, "uses", audience=public)
         make_edge(redis, celery, "requires", audience=closed)
+        make_edge(celery, redis, "recommends", audience=closed)
         make_edge(celery, redis, "depends_on", audience=public)
 
         def told(user):
             return {r.relation for r in self.links(project, redis, user)}
 
-        assert told(None) == told(member) == {"uses", "requires", "depends_on"}
+        all_four = {"uses", "requires", "recommends", "depends_on"}
+        assert told(None) == told(member) == all_four
         assert told(outsider) == {"depends_on"}
         assert told(stranger) == set()
         assert self.links(project, secret, outsider) == []
