@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
@@ -45,6 +46,13 @@ def is_time_zone(name: str) -> bool:
     except (LookupError, ValueError, OSError):
         return False
     return True
+
+
+def is_folder(path: str) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (ValueError, OSError):
+        return False
 
 
 def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:

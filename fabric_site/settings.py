@@ -282,6 +282,19 @@ FABRIC: dict[str, Any] = {
     "ARM_THREADS": env.whole("FABRIC_ARM_THREADS", 4, least=0, most=64),
     "ARM_MS": env.whole("FABRIC_ARM_MS", 3000, least=10, most=60_000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+    "DEDUP_THRESHOLD": env.number(
+        "MEMORY_FABRIC_DEDUP_THRESHOLD", 0.85, least=0, most=1
+    ),
+    "BOOST_FACTOR": env.number("MEMORY_FABRIC_BOOST_FACTOR", 1.2, least=1, most=100),
+    "MAX_RESULTS": env.whole("MEMORY_FABRIC_MAX_RESULTS", 20, least=1, most=1000),
+    "RERANKER": env.text(
+        "FABRIC_RERANKER",
+        fits=("rules", "onnx", "model").__contains__,
+        expected="rules, onnx or model",
+    ),
+    "RERANKER_PATH": env.text(
+        "FABRIC_RERANKER_PATH", fits=env.is_folder, expected="a folder that is there"
+    ),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
 }

@@ -73,14 +73,14 @@ class Leaders:
             self._with[token].append(number)
 
     def _prefix(self, tokens: frozenset[str]) -> list[str]:
-        # What floating point takes away would lose a pair; a longer prefix loses none.
-        length = len(tokens) - math.ceil(self.threshold * len(tokens) - 1e-9) + 1
+        # Only what is above the threshold counts: rounding cannot lose a pair.
+        length = len(tokens) - math.ceil(self.threshold * len(tokens)) + 1
         return sorted(tokens, key=lambda token: (self._occurs[token], token))[:length]
 
     def _lengths(self, length: int) -> tuple[float, float]:
         if not self.threshold:
             return 0, math.inf
-        return self.threshold * length - 1e-9, length / self.threshold + 1e-9
+        return self.threshold * length, length / self.threshold
 
 
 def group_near_duplicates(texts: Sequence[str], threshold: float) -> list[list[int]]:

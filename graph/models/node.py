@@ -8,7 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q, Value
+from django.db.models.functions import Left, Lower
 from django.utils import timezone
 from pgvector.django import VectorField
 
@@ -16,6 +17,25 @@ from connections.records import node_types
 from graph.models.record import Record
 from graph.models.scoped import InProject, Scoped
 from graph.querysets import NodeQuerySet
+
+# What nobody names in a text: texts themselves, containers, identities of persons,
+# columns of databases.
+UNNAMED_TYPES = (
+    "account",
+    "address",
+    "community",
+    "db_column",
+    "db_table",
+    "domain",
+    "email",
+    "episode",
+    "folder",
+    "message",
+    "name",
+    "section",
+    "sentence",
+    "thread",
+)
 
 
 class EmbeddingModel(models.Model):
@@ -116,6 +136,18 @@ class Node(Scoped):
                 fields=("id",),
                 condition=Q(embedding_model__isnull=True),
                 name="graph_nodes_not_embedded",
+            ),
+            # Things by the first and the last word of their name, for finding them in
+            # texts.
+            models.Index(
+                "tenant",
+                "project",
+                *(
+                    Func(Lower(Left("title", 100)), Value(word), function="substring")
+                    for word in (r"\w+", r"(\w+)\W*$")
+                ),
+                condition=~Q(node_type__in=UNNAMED_TYPES),
+                name="graph_nodes_named",
             ),
         )
 
