@@ -95,6 +95,8 @@ def allowed_nodes(
         nodes = nodes.filter(occurred_at__lt=filters.until)
     if filters.people:
         nodes = nodes.filter(_of_people(project, user, filters.people))
+    if filters.channels:
+        nodes = nodes.filter(_in_channels(project, user, filters.channels))
     return nodes
 
 
@@ -109,6 +111,19 @@ def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Ex
             source=OuterRef("pk"),
             relation__in=("sent_by", "mentions", "attended"),
         )
+    )
+
+
+def _in_channels(
+    project: Project, user: User | None, channels: Sequence[str]
+) -> Exists:
+    named = Q(target__key__in=channels)
+    for channel in channels:
+        name = channel.lstrip("#")
+        named |= Q(target__title__iexact=name) | Q(target__title__iexact=f"#{name}")
+    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
+    return Exists(
+        edges.of(project).filter(named, source=OuterRef("pk"), relation="posted_in")
     )
 
 
