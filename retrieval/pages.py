@@ -132,7 +132,7 @@ def _answer(
 
 def _controls(asked: Asked) -> dict[str, Any]:
     return {
-        "profiles": sorted(profiles),
+        "profiles": sorted({*profiles, asked.profile}),
         "dates": [_field(name, getattr(asked, name)) for name in MOMENTS],
         "without_filters": Asked(q=asked.q, project=asked.project).address,
         "longest_question": QUERY_CHARACTERS,

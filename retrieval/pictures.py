@@ -20,8 +20,8 @@ DRAWN = 14
 # Where fewer than this are tied to it directly, what lies one step on is drawn too.
 FEW_DIRECT = 6
 LOOKED_AT = 60
-WIDTH, HEIGHT, RADIUS_X, RADIUS_Y = 440, 340, 92, 132
-LABEL = 22
+WIDTH, HEIGHT, RADIUS_X, RADIUS_Y = 400, 330, 80, 132
+LABEL, NAME = 15, 200
 
 # Shapes tell apart what there is; the icon inside says of which type it is.
 FAMILIES = {
@@ -101,7 +101,7 @@ def picture_of(
             nodes, node.pk, project=project, depth=2, limit=2 * FEW_DIRECT, as_of=moment
         )
         ids = list(further.distances)[: DRAWN - 1]
-    drawn = nodes.defer("search_vector", "embedding", "content").in_bulk(ids)
+    drawn = nodes.defer("search_vector", "embedding").in_bulk(ids)
     edges = _edges(user, project, moment, [node.pk, *ids])
     around = _around(node, [drawn[pk] for pk in ids if pk in drawn], edges)
     centre = _at_centre(node)
@@ -162,7 +162,8 @@ def _around(
 def _drawn(
     node: Node, x: float, y: float, ties: tuple[str, ...], *, is_direct: bool
 ) -> Drawn:
-    name = " ".join((node.title or node.context or node.key).split())
+    said = node.title or node.content[:NAME] or node.context or node.key
+    name = " ".join(said.split())
     is_right = x >= WIDTH / 2
     return Drawn(
         pk=node.pk,

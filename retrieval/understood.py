@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from retrieval.asked import LISTS, MOMENTS, Asked
+from retrieval.asked import DEFAULT_PROFILE, LISTS, MOMENTS, Asked
 from retrieval.results import Filters, Parsed
 
 LABELS = {
@@ -60,11 +60,15 @@ def _chosen(asked: Asked, names: Mapping[str, str]) -> list[Chip]:
         for value in getattr(asked, name)
         for address in (asked.without(name, value).address,)
     ]
-    return chips + [
-        Chip(LABELS[name], value, asked.without(name).address, "chosen")
+    chips += [
+        Chip(LABELS[name], _day(value), asked.without(name).address, "chosen")
         for name in MOMENTS
         if (value := getattr(asked, name))
     ]
+    if asked.profile != DEFAULT_PROFILE:
+        address = asked.but(profile=DEFAULT_PROFILE).address
+        chips.append(Chip("ranking", asked.profile, address, "chosen"))
+    return chips
 
 
 def _typed(asked: Asked, parsed: Parsed, names: Mapping[str, str]) -> list[Chip]:
@@ -133,6 +137,10 @@ def _called(value: str, names: Mapping[str, str]) -> str:
 
 
 def _day(text: str) -> str:
-    moment = datetime.fromisoformat(text)
+    """Return a day or moment in words; what is neither, as it is."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
     is_day = len(text) == len("2026-03-31")
     return f"{moment:%-d %b %Y}" if is_day else f"{moment:%-d %b %Y, %H:%M}"

@@ -18,6 +18,11 @@
   opener.hidden = false;
   opener.addEventListener("click", () => help.showModal());
 
+  // What was typed before the scripts were there is searched for, too.
+  document.addEventListener("DOMContentLoaded", () => {
+    if (box.value !== box.defaultValue) box.form.requestSubmit();
+  });
+
   // What could not be searched for comes with status 400, and says why.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.xhr.status === 400) {
@@ -73,6 +78,8 @@
     if (event.target === box) {
       if (event.key === "ArrowDown") { event.preventDefault(); go(1); }
       if (event.key === "Escape") { event.preventDefault(); box.blur(); }
+      // Nobody searches for a slash: the box had the focus already.
+      if (event.key === "/" && !box.value) event.preventDefault();
       return;
     }
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
