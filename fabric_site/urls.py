@@ -13,5 +13,6 @@ urlpatterns = [
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("", include("graph.urls")),
+    path("", include("retrieval.urls")),
     path("", include("memory.urls")),
 ]

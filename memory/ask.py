@@ -12,8 +12,8 @@ from connections.models import Audience, Project, User, record_audit
 from memory.answers import Call, ChatAnswer, Cited
 from memory.extract import Passage, choose
 from memory.models import Citation, Conversation, Turn
-from memory.samples import sample_questions
 from retrieval.results import Contribution, Result, SearchAnswer
+from retrieval.samples import sample_questions
 from retrieval.search import effort, search
 
 _NUMBER = re.compile(r"[\[\u3010]\s*(\d+)\s*[\]\u3011]")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
@@ -12,18 +11,23 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
 from django.db.models import Max, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRedirect
 
 from connections.models import Audience, Project, Source, SyncRun, User, record_audit
+from connections.pages import (
+    PROJECT_KEY,
+    project_asked_for,
+    projects_of,
+    reader,
+    signed_in,
+)
 from connections.sources.base import connectors
 from graph.models import Node
 from memory.ask import ask, sample_questions
@@ -32,9 +36,6 @@ from memory.shown import shown
 
 LONGEST_QUESTION = 4_000
 HISTORY, TURNS = 60, 50
-PROJECT_KEY = "project"
-
-View = Callable[..., HttpResponse]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,6 @@ class TitleForm(forms.ModelForm):
         fields = ("title",)
 
 
-def signed_in(view: View) -> View:
-    """Send who is not signed in to the login page, also from within a page."""
-
-    @functools.wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated:
-            return view(request, *args, **kwargs)
-        if request.htmx:  # type: ignore[attr-defined] # set by its middleware
-            address = f"{reverse('login')}?next={reverse('chat')}"
-            return HttpResponseClientRedirect(address)
-        return redirect_to_login(request.get_full_path())
-
-    return checked
-
-
 @signed_in
 @require_GET
 def chat(request: HttpRequest) -> HttpResponse:
@@ -120,7 +106,7 @@ def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def ask_question(request: HttpRequest) -> HttpResponse:
     """Answer a question: the turn alone within the page, else the whole page."""
-    user = _user(request)
+    user = reader(request)
     form = AskForm(request.POST, user)
     if not form.is_valid():
         return _refuse(request, form)
@@ -172,7 +158,7 @@ def delete_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             "conversation.deleted",
             target=str(pk),
             project=found.project,
-            actor=_user(request),
+            actor=reader(request),
             turns=found.turns.count(),
         )
         found.delete()
@@ -204,32 +190,17 @@ def _day_label(day: date, today: date) -> str:
     return f"{day:%-d %B}" if day.year == today.year else f"{day:%-d %B %Y}"
 
 
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise Http404
-    return request.user
-
-
 def _own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
-    mine = conversations(_user(request)).select_related("project__tenant")
+    mine = conversations(reader(request)).select_related("project__tenant")
     return get_object_or_404(mine, pk=pk)
-
-
-def _projects(user: User) -> list[Project]:
-    visible = Project.objects.visible_to(user).select_related("tenant")
-    return list(visible.order_by("tenant__slug", "slug"))
 
 
 def _chosen_project(request: HttpRequest) -> Project | None:
     """Return the project asked for, else the last used, else the first."""
-    user = _user(request)
-    mine = {project.pk: project for project in _projects(user)}
-    if asked := request.GET.get("project"):
-        found = next((p for p in mine.values() if p.path == asked), None)
-        if found is None:
-            raise Http404(f"You are not a member of a project {asked}.")
-        request.session[PROJECT_KEY] = found.pk
-        return found
+    user = reader(request)
+    if asked := project_asked_for(request):
+        return asked
+    mine = {project.pk: project for project in projects_of(user)}
     if project := mine.get(request.session.get(PROJECT_KEY, 0)):
         return project
     last = conversations(user).values_list("project_id", flat=True).first()
@@ -277,11 +248,11 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    user = _user(request)
+    user = reader(request)
     limit = 1000 if request.GET.get("history") == "all" else HISTORY
     context: dict[str, Any] = {
         "project": project,
-        "projects": _projects(user),
+        "projects": projects_of(user),
         "conversation": found,
         "days": by_day(_recent(user, limit)),
         "history_is_cut": limit == HISTORY and conversations(user).count() > HISTORY,

@@ -6,140 +6,21 @@ With FABRIC_SCREENSHOTS=1 it puts its pictures into docs/: chat.png and admin.pn
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from connections.demo.generate import write
-from connections.models import Project, Role, User
-from graph.ingest import ingest
-from graph.sources import connect_source
-from tests.factories import (
-    draft_account,
-    draft_channel,
-    draft_message,
-    make_project,
-    make_user,
-    take_in,
-)
+from connections.models import Project, User
+from tests.site.browsing import PHONE, load_demo, sign_in, too_wide
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
-
-CHROMIUM = Path("/usr/bin/chromium")
-PASSWORD = "a long password"
-PHONE = {"width": 390, "height": 844}
-DEMO = {
-    "slack": "slack",
-    "mail": "mail.mbox",
-    "folder": "files",
-    "transcripts": "meetings",
-}
-THREAD = "1773000001.000001"
-SAID = (
-    ("U1", "The north cold store gets its new compressor on Thursday 12 March.", ""),
-    ("U2", "Who has the key of the north cold store?", THREAD),
-    ("U1", "Hollis Marr has the key of the north cold store until noon.", THREAD),
-    ("U2", "The yellow forklift is out of service until its brakes are new.", ""),
-    ("U1", "We decided to keep the old price list for Penhallow for now.", ""),
-)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _sync_calls() -> Iterator[None]:
-    """Playwright's loop runs in this thread; Django's own calls are still safe."""
-    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    yield
-    if before is None:
-        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.fail("Chromium is missing; `make test` installs it.")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"]
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def asker(transactional_db: None) -> User:
-    user = make_user("robin@acme.test", name="Robin", is_staff=True, is_superuser=True)
-    project = make_project("acme/main")
-    project.memberships.create(user=user, role=Role.ADMIN)
-    take_in(
-        project,
-        draft_channel(),
-        draft_account("U1", "Ann Lee", "ann@acme.test"),
-        draft_account("U2", "Ben Low"),
-        *(
-            draft_message(
-                f"17730000{n:02}.000001", text, user=user_id, thread_ts=thread
-            )
-            for n, (user_id, text, thread) in enumerate(SAID)
-        ),
-    )
-    return user
-
-
-class Complaints(list[str]):
-    """What the browser complained about: errors, refused scripts and styles."""
-
-    def note(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.append(message.text)
-
-
-@pytest.fixture
-def page(browser: Browser, live_server, asker: User) -> Iterator[Page]:
-    """A page of the signed-in asker; it ends without a complaint of the browser."""
-    context = browser.new_context(
-        base_url=live_server.url, viewport={"width": 1280, "height": 860}
-    )
-    opened = context.new_page()
-    complaints = Complaints()
-    opened.on("console", complaints.note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.expected = []  # type: ignore[attr-defined] # what a test provokes
-    sign_in(opened)
-    yield opened
-    context.close()
-    provoked = opened.expected  # type: ignore[attr-defined]
-    assert [c for c in complaints if not any(p in c for p in provoked)] == []
-
-
-def sign_in(page: Page) -> None:
-    page.goto("/")
-    page.get_by_label("E-mail").fill("robin@acme.test")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(
-        page.get_by_role("heading", name="What would you like to know?")
-    ).to_be_visible()
 
 
 def ask(page: Page, question: str) -> None:
     page.get_by_label("Your question").fill(question)
     page.get_by_role("button", name="Ask").click()
-
-
-WIDE = """() => document.documentElement.scrollWidth <= window.innerWidth ? [] :
-    [...document.querySelectorAll("body *")]
-        .filter((each) => each.getBoundingClientRect().right > window.innerWidth)
-        .map((each) => each.outerHTML.slice(0, 120))"""
-
-
-def too_wide(page: Page) -> list[str]:
-    """Return what reaches beyond the right edge of a page that scrolls sideways."""
-    page.wait_for_load_state()  # its styles too
-    return page.evaluate(WIDE)
 
 
 def test_a_sample_question_is_answered_with_sources_that_open(page: Page) -> None:
@@ -294,18 +175,7 @@ def test_the_admin_obeys_its_content_policy(page: Page, asker: User) -> None:
 def test_the_pictures_of_the_documentation_are_made(
     page: Page, asker: User, tmp_path: Path
 ) -> None:
-    project = make_project("demo/main")
-    project.memberships.create(user=asker, role=Role.ADMIN)
-    write(tmp_path / "demo")
-    for kind, name in DEMO.items():
-        source = connect_source(
-            project=project,
-            kind=kind,
-            location=tmp_path / "demo" / name,
-            name=name,
-            audience="project",
-        )
-        ingest(source)
+    load_demo(asker, tmp_path / "demo")
     wanted = os.environ.get("FABRIC_SCREENSHOTS")
     docs = Path(settings.BASE_DIR) / "docs" if wanted else tmp_path
     page.goto("/?project=demo/main")

@@ -13,7 +13,7 @@ from connections.models import Project, SyncRun, User
 from graph.integrity import find_gaps
 from graph.models import Node
 from memory.ask import ask
-from memory.samples import sample_questions
+from retrieval.samples import sample_questions
 from retrieval.search import search
 from tests.graph.snapshots import writes
 

@@ -4,7 +4,7 @@ import pytest
 
 from connections.models import Audience
 from connections.models.tenancy import AudienceQuerySet
-from memory.samples import sample_questions
+from retrieval.samples import sample_questions
 from tests.factories import NOON, make_audience, make_edge, make_node
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,65 @@
+"""What every page begins with: who reads it, and which projects are theirs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django_htmx.http import HttpResponseClientRedirect
+
+from connections.models import Project, User
+
+# The project last opened, by any page, in the session.
+PROJECT_KEY = "project"
+
+View = Callable[..., HttpResponse]
+
+
+def signed_in(view: View) -> View:
+    """Send who is not signed in to the login page, also from within a page."""
+
+    @functools.wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        htmx: Any = request.htmx  # type: ignore[attr-defined] # set by its middleware
+        if htmx:
+            after = urlencode({"next": htmx.current_url_abs_path or reverse("chat")})
+            return HttpResponseClientRedirect(f"{reverse('login')}?{after}")
+        return redirect_to_login(request.get_full_path())
+
+    return checked
+
+
+def reader(request: HttpRequest) -> User:
+    """Return the user who is signed in."""
+    if not isinstance(request.user, User):
+        raise Http404
+    return request.user
+
+
+def projects_of(user: User) -> list[Project]:
+    """Return the projects that `user` is a member of, by path."""
+    visible = Project.objects.visible_to(user).select_related("tenant")
+    return list(visible.order_by("tenant__slug", "slug"))
+
+
+def project_asked_for(request: HttpRequest) -> Project | None:
+    """Return the project named in the address and remember it; None: none is named.
+
+    One that its reader is no member of does not exist.
+    """
+    asked = request.GET.get("project")
+    if not asked:
+        return None
+    mine = projects_of(reader(request))
+    found = next((project for project in mine if project.path == asked), None)
+    if found is None:
+        raise Http404(f"You are not a member of a project {asked}.")
+    request.session[PROJECT_KEY] = found.pk
+    return found
