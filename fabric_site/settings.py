@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from connections import embedded
+from fabric_site import embedding
 from fabric_site import environment as env
 from fabric_site.colours import ADMIN_COLOURS
 
@@ -268,12 +269,10 @@ UNFOLD = {
 
 FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
-    "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
-    "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
-    "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
+    **embedding.options(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

@@ -9,6 +9,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 
 from connections.models import Project
+from graph.embed import search_settings, vector_type
 from graph.querysets import NodeQuerySet
 from retrieval import sql
 from retrieval.profiles import Profile
@@ -89,7 +90,10 @@ class RankedQuerySet(NodeQuerySet):
             **profile.parameters(),
         }
         with connections[self.db].cursor() as cursor:
-            cursor.execute(sql.FUSED.format(allowed=bound), values)
+            if needed := search_settings():
+                cursor.execute(sql.SET_SETTINGS, [list(needed), list(needed.values())])
+            statement = sql.FUSED.format(allowed=bound, vector_type=vector_type())
+            cursor.execute(statement, values)
             rows = cursor.fetchall()
         found = {"keyword": 0, "vector": 0}
         if rows:

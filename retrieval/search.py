@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from connections.models import Project, User
-from graph.embed import embed_question, structure_types
+from graph.embed import structure_types, with_vector
 from graph.models import Edge, Node
 from graph.staleness import age_of
 from retrieval.models import SearchableNode
@@ -115,8 +115,10 @@ def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Ex
 def _rank(
     nodes: RankedQuerySet, project: Project, question: str, recipe: Profile, limit: int
 ) -> Ranking:
-    vector, model_id = embed_question(question)
-    return nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
+    def find(vector: str | None, model_id: int) -> Ranking:
+        return nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
+
+    return with_vector(question, find)
 
 
 def _recent(nodes: RankedQuerySet, limit: int) -> Ranking:

@@ -6,7 +6,8 @@
 # Keyword candidates: any word while the words are rare enough together, else the
 # rarest words and the rarest pairs within a budget of expected matches; candidates are
 # scored by all words, each weighted by how rare it is (PostgreSQL knows no idf).
-# Vector candidates: through HNSW, or exactly where the caller may see few nodes.
+# Vector candidates: by the index, or exactly where the caller may see few nodes; none
+# once the question's model is not the active one, whose vectors have another size.
 FUSED = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     few (yes) AS (
@@ -75,18 +76,22 @@ FUSED = """
                  ORDER BY score DESC NULLS LAST, n.key LIMIT %(pool)s) hit
          WHERE hit.score > 0
     ),
+    active (yes) AS (
+        SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %(model)s
+    ),
     near (id, distance) AS (
-        (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
+        (SELECT n.id, n.embedding <=> %(vector)s::{vector_type} AS distance
            FROM graph_nodes n
           WHERE n.id IN (SELECT allowed.id FROM allowed)
             AND n.embedding_model_id = %(model)s AND NOT (SELECT few.yes FROM few)
+            AND (SELECT active.yes FROM active)
           ORDER BY distance LIMIT %(pool)s)
         UNION ALL
-        (SELECT n.id, n.embedding <=> %(vector)s::vector AS distance
+        (SELECT n.id, n.embedding <=> %(vector)s::{vector_type} AS distance
            FROM graph_nodes n
           WHERE n.id IN (SELECT allowed.id FROM allowed OFFSET 0)
             AND n.embedding_model_id = %(model)s AND n.embedding IS NOT NULL
-            AND (SELECT few.yes FROM few)
+            AND (SELECT few.yes FROM few) AND (SELECT active.yes FROM active)
           ORDER BY distance LIMIT %(pool)s)
     ),
     vector (id, rank, score) AS (
@@ -103,6 +108,12 @@ FUSED = """
       FROM keyword FULL JOIN vector ON vector.id = keyword.id
       JOIN graph_nodes n ON n.id = coalesce(keyword.id, vector.id)
      ORDER BY fused DESC, n.key COLLATE "C" LIMIT %(limit)s
+"""
+
+# For this connection: they are the same for every question to one model.
+SET_SETTINGS = """
+    SELECT set_config(s.name, s.value, false)
+      FROM unnest(%s::text[], %s::text[]) AS s (name, value)
 """
 
 COUNT_LEXEMES = """

@@ -6,7 +6,7 @@ from django.db import connection
 
 from connections.providers.base import ProviderError, embedders
 from graph import embed
-from graph.drafted import embedded_text
+from graph.embedded_text import embedded_text
 from graph.models import EmbeddingModel, Node
 from tests.factories import (
     draft_account,
