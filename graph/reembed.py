@@ -28,7 +28,7 @@ from graph.embed import (
     forget_model,
     note_refusals,
 )
-from graph.models import EmbeddingModel
+from graph.models import EmbeddingModel, Node
 from graph.node_vectors import Made, Waiting
 from graph.vector_index import (
     check_size,
@@ -140,6 +140,17 @@ def reembed(
     embed_backlog()
     model.refresh_from_db()
     return model
+
+
+def adopt_configured() -> EmbeddingModel | None:
+    """Begin a new installation with the embedder that the settings name.
+
+    Returns its model where that changed. Where vectors are, `reembed` changes them.
+    """
+    if Node.objects.filter(embedding__isnull=False).exists():
+        return None
+    wanted = Wanted.configured()
+    return None if choose_model(wanted).is_active else reembed(wanted)
 
 
 def choose_model(wanted: Wanted) -> EmbeddingModel:

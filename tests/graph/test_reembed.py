@@ -490,6 +490,18 @@ class TestModels:
         assert not RefusedText.objects.exists()
 
 
+class TestNewInstallation:
+    def test_it_begins_with_the_embedder_that_is_set(self, project, settings):
+        settings.FABRIC = settings.FABRIC | {"EMBEDDER": "other"}
+        assert module.adopt_configured().name == "other"
+        assert module.adopt_configured() is None
+
+    def test_vectors_that_are_there_stay(self, filled, settings):
+        settings.FABRIC = settings.FABRIC | {"EMBEDDER": "other"}
+        assert module.adopt_configured() is None
+        assert sizes() == {256}
+
+
 class TestCancel:
     def test_it_drops_what_is_half_filled(self, filled, monkeypatch):
         monkeypatch.setattr(OtherEmbedder, "failing", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from connections.providers.base import ProviderError, embedders
@@ -97,6 +98,11 @@ class Command(BaseCommand):
             f"active: {active}, {active.storage}, {active.index}; "
             f"{backlog():,} nodes wait for a vector"
         )
+        if active.provider != settings.FABRIC["EMBEDDER"]:
+            self.stdout.write(
+                f"  FABRIC_EMBEDDER is {settings.FABRIC['EMBEDDER']}: run `reembed` to "
+                "change to it, or set it back"
+            )
         other = filling()
         self.stdout.write(
             f"filling: {other}, {other.progress}" if other else "no other"
