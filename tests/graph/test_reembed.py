@@ -40,6 +40,9 @@ from graph.reembed import (
     filling,
     reembed,
 )
+from retrieval import ranked
+from retrieval.models import SearchableNode
+from retrieval.profiles import profiles
 from retrieval.search import search
 from tests.connections.embedding_server import serving
 from tests.factories import (
@@ -250,26 +253,35 @@ class TestSearchMeanwhile:
         assert problems == []
         assert count[0] > 20
 
-    def test_a_question_of_the_old_model_finds_no_vector_of_the_new(self, filled):
-        """Between the look-up of the model and the statement the switch may come."""
-        asked: list[int] = []
+    def test_a_question_of_the_old_model_finds_no_vector_of_the_new(
+        self, filled, monkeypatch
+    ):
+        """Between the look-up of the model and the statement the switch may come.
 
-        def find(vector, model_id):
+        By the index, which would raise an error for a question of another size.
+        """
+        monkeypatch.setattr(ranked, "EXACT_BELOW", 0)
+        nodes = SearchableNode.objects.of(filled)
+        asked: list[int] = []
+        found: list[int] = []
+
+        def find(vector: str | None, model_id: int) -> None:
             asked.append(model_id)
             if len(asked) == 1:
                 reembed(Wanted.configured("static", dimensions=128))
-            from retrieval.models import SearchableNode
-            from retrieval.profiles import profiles
-
-            nodes = SearchableNode.objects.of(filled)
+            with connection.cursor() as cursor:
+                cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
+                cursor.execute("SET enable_bitmapscan = off")
             ranking = nodes.ranked(
                 filled, "Message 3", vector, model_id, profiles["default"], limit=5
             )
             found.append(ranking.arms["vector"])
-            return ranking
 
-        found: list[int] = []
-        embed.with_vector("Message 3", find)
+        try:
+            embed.with_vector("Message 3", find)
+        finally:
+            connection.cursor().execute("RESET ALL")
+            connection.close()
         assert found == [0, 5]
         assert asked[0] != asked[1]
 
