@@ -23,7 +23,15 @@ from connections.models import (
     User,
 )
 from graph.admin.identity import Person
-from graph.models import Edge, Identity, IdentityDecision, Node, Record
+from graph.models import (
+    Edge,
+    EmbeddingModel,
+    Identity,
+    IdentityDecision,
+    Node,
+    Record,
+    RefusedText,
+)
 from memory.models import Conversation
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
@@ -46,6 +54,8 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(Identity, "Identities", "badge"),
         Section(IdentityDecision, "Identity decisions", "call_merge"),
         Section(Record, "Records", "receipt_long"),
+        Section(EmbeddingModel, "Embedding models", "scatter_plot"),
+        Section(RefusedText, "Refused texts", "block"),
     ),
     "Sources": (
         Section(Source, "Sources", "database"),

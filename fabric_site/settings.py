@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from connections import embedded
+from fabric_site import embedding
 from fabric_site import environment as env
 from fabric_site.colours import ADMIN_COLOURS
 
@@ -276,7 +277,6 @@ UNFOLD = {
 
 FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
-    "EMBEDDER": env.text("FABRIC_EMBEDDER", "static"),
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "ARM_THREADS": env.whole("FABRIC_ARM_THREADS", 4, least=0, most=64),
@@ -295,8 +295,7 @@ FABRIC: dict[str, Any] = {
     "RERANKER_PATH": env.text(
         "FABRIC_RERANKER_PATH", fits=env.is_folder, expected="a folder that is there"
     ),
-    "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
-    "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
+    **embedding.options(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

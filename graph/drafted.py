@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from connections.records import EdgeDraft, NodeDraft, Record, node_types
+from connections.records import EdgeDraft, NodeDraft, Record
 from graph.language import detect_language
 from graph.parts import prepare
 
@@ -91,16 +91,3 @@ def _summed(edges: Iterable[EdgeDraft]) -> tuple[EdgeDraft, ...]:
         else:
             merged[key] = edge
     return tuple(merged.values())
-
-
-def embedded_text(draft: NodeDraft) -> str:
-    """Return the text a node's vector is made of; empty for structure."""
-    kind = node_types.get(draft.node_type)
-    if kind is not None and kind.structure:
-        return ""
-    said = draft.content or draft.title
-    if not said.strip():
-        return ""
-    return "\n".join(
-        text for text in (draft.context, draft.title, draft.content) if text
-    )

@@ -1,4 +1,4 @@
-"""Vectors of nodes: the active model, the backlog, the index."""
+"""Vectors of nodes: the active model, questions, the backlog, the first load."""
 
 from __future__ import annotations
 
@@ -6,61 +6,93 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db import connection, connections, transaction
 
 from connections.providers import openai_embedder, static  # noqa: F401 - register
-from connections.providers.base import Embedder, ProviderError, Vectors, embedders
+from connections.providers.base import Embedder, embedders
 from connections.records import node_types
 from graph import sql
 from graph.copying import execute, fetch
-from graph.models import EmbeddingModel
-
-INDEX = "graph_nodes_embedding"
-CREATE_INDEX = (
-    f"CREATE INDEX IF NOT EXISTS {INDEX} ON graph_nodes"
-    " USING hnsw (embedding vector_cosine_ops)"
+from graph.models import EmbeddingModel, RefusedText
+from graph.node_vectors import Made, Waiting, as_text
+from graph.vector_index import (
+    INDEX,
+    choose_lists,
+    index_exists,
+    index_sql,
+    node_count,
+    session_settings,
 )
+
+__all__ = ["INDEX", "as_text", "index_exists"]
+
 BATCH = 256
 MODEL_SECONDS = 10
+# Models change once in months; more often within one question they do not.
+MOST_CHANGES = 3
+# Held shared by a first load, whose rows come with vectors of the model it began with,
+# and alone by the switch to another.
+LOAD_LOCK = 0x6661_6276  # "fabv"
+
+T = TypeVar("T")
 
 
 @cache
-def _embedder(name: str) -> Embedder:
-    return embedders[name]()
+def _embedder(provider: str, name: str, dimensions: int) -> Embedder:
+    return embedders[provider](name, dimensions)
+
+
+def embedder_of(model: EmbeddingModel) -> Embedder:
+    """Return what makes the vectors of `model`, made once a process.
+
+    Raises `ProviderError` when it lacks what it needs, such as a key.
+    """
+    return _embedder(model.provider, model.name, model.dimensions)
 
 
 def active_embedder() -> tuple[Embedder, EmbeddingModel]:
-    """Return the configured embedder and its row; they must be the same model."""
+    """Return the active model and its embedder, whatever FABRIC_EMBEDDER says."""
     model = EmbeddingModel.objects.get(is_active=True)
-    embedder = _embedder(settings.FABRIC["EMBEDDER"])
-    if embedder.name != model.name:
-        raise ProviderError(
-            f"The vectors are of {model.name}, FABRIC_EMBEDDER means {embedder.name}. "
-            f"Run `manage.py reembed {settings.FABRIC['EMBEDDER']}`, "
-            "or set FABRIC_EMBEDDER back."
-        )
-    return embedder, model
-
-
-def as_text(vectors: Vectors) -> list[str | None]:
-    """Return vectors as PostgreSQL reads them; None for a text without words, whose
-    zero vector a cosine index would omit."""
-    return [
-        "[" + ",".join(f"{x:.6g}" for x in vector) + "]" if vector.any() else None
-        for vector in vectors
-    ]
+    return embedder_of(model), model
 
 
 def embed_question(question: str) -> tuple[str | None, int]:
     """Return the question's vector, and the id of the model that made it.
 
-    The model is looked up every few seconds only; vectors of another are never
-    compared with it, because the search asks for this model's.
+    The model is looked up every few seconds only; `with_vector` sees when that was
+    too seldom.
     """
     embedder, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
     return as_text(embedder.embed([question]))[0], model.pk
+
+
+def with_vector(question: str, find: Callable[[str | None, int], T]) -> T:
+    """Return what `find` finds by the question's vector and its model's id.
+
+    It is called again with a vector of the new model when another became the active
+    one meanwhile, so that a switch leaves no question without an answer.
+    """
+    for _ in range(MOST_CHANGES):
+        vector, model_id = embed_question(question)
+        found = find(vector, model_id)
+        if EmbeddingModel.objects.filter(pk=model_id, is_active=True).exists():
+            break
+        forget_model()
+    return found
+
+
+def vector_type() -> str:
+    """Return the type that a question's vector is cast to: vector or halfvec."""
+    _, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
+    return str(EmbeddingModel.Storage(model.storage).value)
+
+
+def search_settings() -> dict[str, str]:
+    """Return the settings that a connection needs to search by vectors, often none."""
+    _, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
+    return session_settings(model)
 
 
 @lru_cache(maxsize=1)
@@ -100,7 +132,8 @@ def embed_backlog(
 ) -> int:
     """Give every waiting node its vector, batch by batch; return how many.
 
-    What another worker has done meanwhile is not done again.
+    What another worker has done meanwhile is not done again. A text that the provider
+    refuses is marked with the reason and leaves the queue.
     """
     done = 0
     while batch := _embed_some(project_id):
@@ -111,44 +144,47 @@ def embed_backlog(
 
 
 def _embed_some(project_id: int | None) -> int:
-    _, model = active_embedder()
-    rows = fetch(
-        sql.NOT_EMBEDDED,
-        {"structure": structure_types(), "project": project_id, "limit": BATCH},
-    )
+    embedder, model = active_embedder()
+    rows = fetch(sql.NOT_EMBEDDED, {"project": project_id, "limit": BATCH})
     if not rows:
         return 0
     # No transaction is open while a provider is asked; a row whose words change
     # meanwhile keeps its place in the queue.
-    vectors = embed_texts([row[2] for row in rows])
+    made = Made.of([Waiting(*row) for row in rows], embedder)
+    values = made.values(model.pk)
     with transaction.atomic():
-        execute(
-            sql.SET_VECTORS,
-            [
-                model.pk,
-                [row[0] for row in rows],
-                [row[1] for row in rows],
-                vectors,
-            ],
-        )
+        execute(sql.SET_VECTORS, values)
+        note_refusals(execute, made, values)
     return len(rows)
 
 
-def index_exists() -> bool:
-    row = fetch(
-        "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
-        " WHERE c.relname = %s AND i.indisvalid",
-        [INDEX],
-    )
-    return bool(row[0][0])
+def note_refusals(
+    run: Callable[[str, dict[str, Any]], object], made: Made, values: dict[str, Any]
+) -> None:
+    """Forget why these nodes were refused once, and note why some are now."""
+    run(sql.ACCEPTED, values)
+    if any(made.reasons):
+        run(sql.REFUSED, values)
+
+
+def retry_refused() -> int:
+    """Put what the active model refused back into the queue; return how many."""
+    return execute(sql.RETRY_REFUSED, [])
+
+
+def refused_count() -> int:
+    """Return how many nodes the active model refused."""
+    return RefusedText.objects.filter(model__is_active=True).count()
 
 
 def ensure_index() -> bool:
     """Build the vector index where a killed bulk load left none; say whether it did."""
     if index_exists():
         return False
+    model = EmbeddingModel.objects.get(is_active=True)
+    choose_lists(model, node_count())
     with connections["owner"].cursor() as cursor:
-        cursor.execute(CREATE_INDEX)
+        cursor.execute(f"CREATE INDEX {index_sql(model)}")
     return True
 
 
@@ -158,17 +194,25 @@ def bulk_vectors() -> Iterator[bool]:
 
     Yields whether it is one: nobody's search loses an index that finds something.
     """
-    is_empty = not fetch(
-        "SELECT 1 FROM graph_nodes WHERE embedding IS NOT NULL LIMIT 1", []
-    )
     embedder, _ = active_embedder()
-    if not is_empty or not embedder.is_local or connection.in_atomic_block:
+    if (
+        connection.in_atomic_block
+        or not embedder.is_local
+        or not _is_empty()
+        or not fetch("SELECT pg_try_advisory_lock_shared(%s)", [LOAD_LOCK])[0][0]
+    ):
         ensure_index()
         yield False
         return
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(f"DROP INDEX IF EXISTS {INDEX}")
     try:
+        with connections["owner"].cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS {INDEX}")
         yield True
     finally:
+        fetch("SELECT pg_advisory_unlock_shared(%s)", [LOAD_LOCK])
         ensure_index()
+
+
+def _is_empty() -> bool:
+    statement = "SELECT 1 FROM graph_nodes WHERE embedding IS NOT NULL LIMIT 1"
+    return not fetch(statement, [])

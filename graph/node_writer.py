@@ -12,7 +12,8 @@ from connections.records import NodeDraft, clean_key
 from graph import ingest_sql
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
-from graph.drafted import Drafted, embedded_text
+from graph.drafted import Drafted
+from graph.embedded_text import embedded_text
 from graph.known import Known, Lookup
 from graph.node_rows import (
     IDENTITY_COLUMNS,

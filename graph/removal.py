@@ -17,6 +17,7 @@ TABLES = (
     "graph_identity_decisions",
     "graph_evidence",
     "graph_edges",
+    "graph_refused_texts",
     "graph_nodes",
     "graph_records",
 )

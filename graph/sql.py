@@ -35,24 +35,49 @@ EMBEDDING_BACKLOG = """
     SELECT count(*) FROM graph_nodes n
      WHERE n.embedding_model_id IS NULL AND (%s::bigint IS NULL OR n.project_id = %s)
 """
-# The text of a vector: context first, for without its author a message is not found.
-NOT_EMBEDDED = """
-    SELECT n.id, md5(n.title || chr(1) || n.content || chr(1) || n.context),
-           CASE WHEN n.node_type = ANY(%(structure)s)
-                     OR btrim(coalesce(nullif(n.content, ''), n.title)) = '' THEN ''
-                ELSE concat_ws(E'\n', nullif(n.context, ''), nullif(n.title, ''),
-                               nullif(n.content, '')) END
+# By these a vector belongs to its words: a row whose words changed meanwhile is not it.
+WORDS = "md5(n.title || chr(1) || n.content || chr(1) || n.context)"
+NOT_EMBEDDED = f"""
+    SELECT n.id, {WORDS}, n.node_type, n.title, n.content, n.context
       FROM graph_nodes n
      WHERE n.embedding_model_id IS NULL
        AND (%(project)s::bigint IS NULL OR n.project_id = %(project)s)
      ORDER BY n.id LIMIT %(limit)s
-"""
-SET_VECTORS = """
+"""  # noqa: S608
+# Nothing is written once another model is active: its vectors have another size.
+SET_VECTORS = f"""
     UPDATE graph_nodes n
-       SET embedding = d.embedding::vector, embedding_model_id = %s
-      FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS d (id, words, embedding)
-     WHERE n.id = d.id AND n.embedding_model_id IS NULL
-       AND md5(n.title || chr(1) || n.content || chr(1) || n.context) = d.words
+       SET embedding = d.vector::vector, embedding_model_id = %(model)s
+      FROM unnest(%(ids)s::bigint[], %(words)s::text[], %(vectors)s::text[])
+           AS d (id, words, vector)
+     WHERE n.id = d.id AND n.embedding_model_id IS NULL AND {WORDS} = d.words
+       AND (SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %(model)s)
+"""  # noqa: S608
+ACCEPTED = """
+    DELETE FROM graph_refused_texts r
+     WHERE r.model_id = %(model)s AND (r.tenant_id, r.project_id, r.node_id) IN (
+           SELECT n.tenant_id, n.project_id, n.id FROM graph_nodes n
+            WHERE n.id = ANY(%(ids)s))
+"""
+REFUSED = f"""
+    INSERT INTO graph_refused_texts AS r
+           (tenant_id, project_id, node_id, model_id, reason, refused_at)
+    SELECT n.tenant_id, n.project_id, n.id, %(model)s, d.reason, now()
+      FROM unnest(%(ids)s::bigint[], %(words)s::text[], %(reasons)s::text[])
+           AS d (id, words, reason)
+      JOIN graph_nodes n ON n.id = d.id AND {WORDS} = d.words
+     WHERE d.reason <> ''
+    ON CONFLICT (tenant_id, project_id, node_id, model_id)
+    DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at
+"""  # noqa: S608
+RETRY_REFUSED = """
+    WITH again (node_id) AS (
+        DELETE FROM graph_refused_texts r
+         USING graph_embedding_models m
+         WHERE m.id = r.model_id AND m.is_active RETURNING r.node_id
+    )
+    UPDATE graph_nodes n SET embedding_model_id = NULL
+      FROM again WHERE n.id = again.node_id AND n.embedding IS NULL
 """
 NODES_UNPROVEN = """
     SELECT n.key FROM graph_nodes n

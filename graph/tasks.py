@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+import time
+
+from celery import Task, shared_task
 
 from connections.models import Source
+from connections.providers.base import ProviderError
 from connections.sources.base import SourceBusy, SourceError
 from graph.embed import embed_backlog
 from graph.ingest import ingest
+from graph.models import EmbeddingModel
+from graph.reembed import (
+    OutOfTime,
+    ReembedBusy,
+    ReembedCancelled,
+    ReembedError,
+    Wanted,
+)
+from graph.reembed import reembed as change_model
+
+# A part of a long filling; the next is a task of its own, so that a worker that is
+# killed or restarted loses little.
+REEMBED_SLICE_SECONDS = 1200
+# Building an index of millions of vectors is one statement.
+REEMBED_LIMIT_SECONDS = 6 * 3600
 
 
 @shared_task(ignore_result=True)
@@ -32,3 +50,31 @@ def read_source(source_id: int) -> None:
 def embed_waiting() -> None:
     """Give every node without one its vector."""
     embed_backlog()
+
+
+@shared_task(
+    bind=True,
+    ignore_result=True,
+    max_retries=20,
+    time_limit=REEMBED_LIMIT_SECONDS,
+    soft_time_limit=REEMBED_LIMIT_SECONDS - 60,
+)
+def reembed(self: Task, model_id: int) -> None:
+    """Fill the vectors of a model and make it the active one, a part at a time.
+
+    The model's row shows how far it is, and why it stopped. What passes (a provider
+    that is down, a table in use) is tried again, ever more seldom.
+    """
+    model = EmbeddingModel.objects.filter(pk=model_id).first()
+    if model is None or model.is_active:
+        return
+    try:
+        change_model(Wanted.of(model), until=time.monotonic() + REEMBED_SLICE_SECONDS)
+    except (ReembedBusy, ReembedCancelled):
+        return
+    except OutOfTime:
+        reembed.delay(model_id)
+    except (ProviderError, ReembedError) as error:
+        EmbeddingModel.objects.filter(pk=model_id).update(error=str(error))
+        wait = min(30 * 2**self.request.retries, 3600)
+        raise self.retry(exc=error, countdown=wait) from error

@@ -9,6 +9,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 
 from connections.models import Project, Tenant
+from graph.embed import vector_type
 from graph.models import EmbeddingModel
 from graph.querysets import NodeQuerySet
 from retrieval import sql
@@ -49,7 +50,7 @@ class RankedQuerySet(NodeQuerySet):
             "limit": limit,
         }
         with connections[self.db].cursor() as cursor:
-            cursor.execute(sql.FUSED.format(allowed=allowed, cast="vector"), values)
+            cursor.execute(sql.FUSED.format(allowed=allowed, cast=vector_type()), values)
             return [_fused(row) for row in cursor.fetchall()]
 
 

@@ -63,6 +63,12 @@ SIMILARITY = (
     f" THEN 1 - ({DISTANCE}) END"
 )
 
+# What an index needs to be told, for the transaction.
+SET_SETTINGS = """
+    SELECT set_config(s.name, s.value, true)
+      FROM unnest(%s::text[], %s::text[]) AS s (name, value)
+"""
+
 # The lexemes of a text in each language of the project, rarest first.
 WORDS = """
     WITH language (name) AS (

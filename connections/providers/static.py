@@ -10,20 +10,37 @@ import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from connections.providers.base import Vectors, embedders
+from connections.providers.base import (
+    ProviderError,
+    Vectors,
+    embedders,
+    to_unit_length,
+)
 
 FOLDER = Path(__file__).parent / "static_embedder"
 UNKNOWN = "[UNK]"
+NAME, DIMENSIONS = "static-embedder", 256
 
 
 class StaticEmbedder:
-    """256 dimensions, no network; see `static_embedder/README.md` for its making."""
+    """Up to 256 dimensions, no network; `static_embedder/README.md` has its making.
 
-    name = "static-embedder"
-    dimensions = 256
+    Its dimensions are ordered by how much they say, so that fewer are the first ones.
+    """
+
+    name = NAME
     is_local = True
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(
+        self, model: str = "", dimensions: int = 0, *, folder: Path = FOLDER
+    ) -> None:
+        if model not in ("", NAME):
+            raise ProviderError(f"The offline embedder is {NAME}, not {model!r}.")
+        self.dimensions = dimensions or DIMENSIONS
+        if not 1 <= self.dimensions <= DIMENSIONS:
+            raise ProviderError(
+                f"{NAME} has 1 to {DIMENSIONS} dimensions, not {dimensions}."
+            )
         tensors = load_file(folder / "model.safetensors")
         self._vectors = tensors["embeddings"]
         self._weights = tensors["weights"]
@@ -39,15 +56,14 @@ class StaticEmbedder:
             [token for token in one.ids if token != self._unknown] for one in encoded
         ]
         lengths = np.array([len(ids) for ids in tokens])
-        means = np.zeros((len(tokens), self.dimensions), dtype=np.float32)
+        means = np.zeros((len(tokens), DIMENSIONS), dtype=np.float32)
         flat = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
         if flat.size:
             weighted = self._vectors[flat] * self._weights[flat, None]
             starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
             said = lengths > 0
             means[said] = np.add.reduceat(weighted, starts[said], axis=0)
-        norms = np.linalg.norm(means, axis=1, keepdims=True)
-        return np.divide(means, norms, out=means, where=norms > 0)
+        return to_unit_length(means[:, : self.dimensions].copy())
 
 
 embedders.add("static", StaticEmbedder)

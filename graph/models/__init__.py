@@ -1,7 +1,8 @@
 from graph.models.edge import Edge, PendingEdge
+from graph.models.embedding import EmbeddingModel, RefusedText
 from graph.models.evidence import Evidence
 from graph.models.identity import Alias, Identity, IdentityDecision
-from graph.models.node import EmbeddingModel, Node, Tombstone
+from graph.models.node import Node, Tombstone
 from graph.models.record import Record
 from graph.models.scoped import InProject, Scoped
 
@@ -16,6 +17,7 @@ __all__ = [
     "Node",
     "PendingEdge",
     "Record",
+    "RefusedText",
     "Scoped",
     "Tombstone",
 ]

@@ -14,6 +14,7 @@ from django.utils import timezone
 from pgvector.django import VectorField
 
 from connections.records import node_types
+from graph.models.embedding import EmbeddingModel
 from graph.models.record import Record
 from graph.models.scoped import InProject, Scoped
 from graph.querysets import NodeQuerySet
@@ -36,27 +37,6 @@ UNNAMED_TYPES = (
     "sentence",
     "thread",
 )
-
-
-class EmbeddingModel(models.Model):
-    """A model that made vectors; only those of the active one are ever compared."""
-
-    name = models.CharField(max_length=200, unique=True)
-    dimensions = models.PositiveIntegerField()
-    is_active = models.BooleanField(default=False)
-
-    class Meta:
-        db_table = "graph_embedding_models"
-        constraints = (
-            models.UniqueConstraint(
-                fields=("is_active",),
-                condition=Q(is_active=True),
-                name="graph_embedding_models_one_active",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.dimensions})"
 
 
 class Node(Scoped):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.db import connections
 from django.db.models import FloatField
 from django.db.models.expressions import RawSQL
 
+from graph.embed import search_settings, vector_type
 from graph.querysets import NodeQuerySet
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
@@ -23,7 +25,10 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     nodes = ask.nodes.filter(embedding_model_id=ask.model_id)
     # A scan of the index that ran out of tuples before it found as many as asked for
     # says nothing of the rest: a small audience of a big project is read exactly.
-    distance = sql.DISTANCE.format(cast="vector")
+    distance = sql.DISTANCE.format(cast=vector_type())
+    if needed := search_settings():
+        with connections[ask.nodes.db].cursor() as cursor:
+            cursor.execute(sql.SET_SETTINGS, [list(needed), list(needed.values())])
     rows = _nearest(nodes, ask, plan, distance) if not _is_small(ask) else []
     if len(rows) < plan.pool:
         some = nodes.filter(embedding__isnull=False)

@@ -17,6 +17,7 @@ from django.db.models.expressions import RawSQL, Value
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
+from graph.embed import vector_type
 from graph.models import Edge
 from graph.paths import hops
 from retrieval import sql
@@ -103,7 +104,7 @@ def _next_to(ask: Ask, named: Sequence[int]) -> list[int]:
 def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     words = ask.words.words
     each = ", ".join([sql.WORD_MATCH] * len(words))
-    similarity = sql.SIMILARITY.format(cast="vector")
+    similarity = sql.SIMILARITY.format(cast=vector_type())
     nodes = ask.visible.filter(pk__in=ids).annotate(
         is_part=IS_PART,
         said=RawSQL(  # noqa: S611

@@ -6,10 +6,18 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from connections.models import Audit, Project, Role, User
 from graph.decisions import NothingToDecide, merge_persons, split_identity
-from graph.models import Identity, IdentityDecision, Node, Record
+from graph.models import (
+    EmbeddingModel,
+    Identity,
+    IdentityDecision,
+    Node,
+    Record,
+    RefusedText,
+)
 from tests.factories import (
     draft_account,
     draft_channel,
@@ -241,3 +249,58 @@ def test_who_does_not_review_a_project_decides_nothing_there(
     data = {"action": "merge", "_selected_action": selected, "confirmed": "yes"}
     desk.post(address, data)
     assert not IdentityDecision.objects.exists()
+
+
+class TestVectors:
+    @pytest.fixture
+    def refused(self, project: Project) -> RefusedText:
+        closed = make_audience(project, "slack:G1", ["somebody@acme.test"])
+        model = EmbeddingModel.objects.get(is_active=True)
+        for key, audience in (("seen", None), ("hidden", closed)):
+            node = make_node(project, key, f"{key} words", audience=audience)
+            RefusedText.objects.create(
+                tenant_id=project.tenant_id,
+                project=project,
+                node=node,
+                model=model,
+                reason=f"too long: {key}",
+            )
+        return RefusedText.objects.get(reason="too long: seen")
+
+    def test_the_list_of_models_shows_how_far_a_change_is(self, desk, project):
+        make_node(project, "a", "waits")
+        EmbeddingModel.objects.create(
+            name="next-model",
+            provider="openai",
+            dimensions=1536,
+            filling_since=timezone.now(),
+            filled=250,
+            total=1000,
+        )
+        page = desk.get(reverse("admin:graph_embeddingmodel_changelist"))
+        said = page.content.decode()
+        assert "filled 250 of 1,000 (25 %)" in said
+        assert "1 nodes wait" in said
+        pk = EmbeddingModel.objects.get(name="next-model").pk
+        one = desk.get(reverse("admin:graph_embeddingmodel_change", args=[pk]))
+        assert one.status_code == 200
+
+    def test_refused_texts_are_shown_to_those_who_may_see_their_nodes(
+        self, desk, refused
+    ):
+        page = desk.get(reverse("admin:graph_refusedtext_changelist"))
+        said = page.content.decode()
+        assert "too long: seen" in said
+        assert "too long: hidden" not in said
+        one = desk.get(reverse("admin:graph_refusedtext_change", args=[refused.pk]))
+        assert "seen words" in one.content.decode()
+        hidden = RefusedText.objects.get(reason="too long: hidden").pk
+        page = desk.get(reverse("admin:graph_refusedtext_change", args=[hidden]))
+        assert page.status_code == 302
+
+    def test_a_stranger_sees_no_refused_text(self, client, stranger, refused):
+        stranger.is_staff = stranger.is_superuser = True
+        stranger.save()
+        client.force_login(stranger)
+        page = client.get(reverse("admin:graph_refusedtext_changelist"))
+        assert "too long" not in page.content.decode()

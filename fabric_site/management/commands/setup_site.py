@@ -5,15 +5,17 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from connections import embedded
 from connections.demo import questions
 from connections.demo.generate import write
 from connections.management.base import create_project
 from connections.models import Project, Source, SyncRun, User
+from connections.providers.base import ProviderError
 from graph.embed import embed_backlog, ensure_index
 from graph.ingest import ingest
+from graph.reembed import ReembedError, adopt_configured
 from graph.sources import connect_source
 
 DEMO, OWN = "demo/main", "default/main"
@@ -31,6 +33,7 @@ class Command(BaseCommand):
     help = "Make the first user and projects, and load the demo company."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self._embedder()
         if ensure_index():
             self.stdout.write("Built the vector index that a killed load had left out.")
         self._admin()
@@ -39,6 +42,14 @@ class Command(BaseCommand):
         if not _is_loaded(demo):
             self.stdout.write("Loading the demo company ...")
             load_demo(demo)
+
+    def _embedder(self) -> None:
+        try:
+            model = adopt_configured()
+        except (ProviderError, ReembedError) as error:
+            raise CommandError(f"FABRIC_EMBEDDER: {error}") from error
+        if model:
+            self.stdout.write(f"Vectors will be of {model}.")
 
     def _admin(self) -> None:
         if User.objects.filter(is_superuser=True).exists():
