@@ -272,6 +272,20 @@ FABRIC: dict[str, Any] = {
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+    "EXTRACTION": env.text(
+        "FABRIC_EXTRACTION",
+        "rules",
+        fits=("rules", "anthropic", "openai").__contains__,
+        expected="one of rules, anthropic, openai",
+    ),
+    "EXTRACTION_MODEL": env.text("FABRIC_EXTRACTION_MODEL"),
+    "EXTRACTION_PRICE": env.text(
+        "FABRIC_EXTRACTION_PRICE",
+        fits=re.compile(r"\d+(\.\d+)?(/\d+(\.\d+)?)?").fullmatch,
+        expected="US dollars for a million tokens read/written, such as 1/5",
+    ),
+    "ANTHROPIC_API_KEY": env.text("ANTHROPIC_API_KEY"),
+    "ANTHROPIC_BASE_URL": env.text("ANTHROPIC_BASE_URL"),
     "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),
     "OPENAI_BASE_URL": env.text("OPENAI_BASE_URL"),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from graph.claims import CLAIM_TYPES, TYPE_OF_CUE, find_claims, tie
 from graph.mentions import Mention, find_mentions, scan
@@ -22,6 +22,8 @@ from graph.vocabulary import (
     partial_names,
     plain,
 )
+
+T = TypeVar("T")
 
 # Raise it when the rules change: every text is then read again.
 RULES_VERSION = 1
@@ -76,9 +78,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Entities and relations of a text in order, each with its first evidence."""
+    """Entities and relations of a text in order, each with its first evidence; None
+    for what its title names."""
 
-    entities: dict[Entity, Evidence] = field(default_factory=dict)
+    entities: dict[Entity, Evidence | None] = field(default_factory=dict)
     relations: dict[Relation, Evidence] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -207,7 +210,11 @@ def _entity(mention: Mention) -> Entity:
 
 
 def _note(
-    into: dict, what: Entity | Relation, text: str, sentence: Span, at: int
+    into: dict[T, Evidence | None] | dict[T, Evidence],
+    what: T,
+    text: str,
+    sentence: Span,
+    at: int,
 ) -> None:
     if what not in into:
         quote = quotable(text, sentence, at)

@@ -1,5 +1,6 @@
 from graph.models.edge import Edge, PendingEdge
 from graph.models.evidence import Evidence
+from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.node import EmbeddingModel, Node, Tombstone
 from graph.models.record import Record
@@ -10,6 +11,8 @@ __all__ = [
     "Edge",
     "EmbeddingModel",
     "Evidence",
+    "ExtractedText",
+    "ExtractionAnswer",
     "Identity",
     "IdentityDecision",
     "InProject",
