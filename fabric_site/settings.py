@@ -209,6 +209,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "graph.tasks.embed_waiting",
         "schedule": 60,
     },
+    "ask a model about new texts": {
+        "task": "graph.tasks.ask_about_waiting",
+        "schedule": 300,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"

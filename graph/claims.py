@@ -45,36 +45,49 @@ _MAYBE = re.compile(
 _DENIED = re.compile(rf"(?:\b|(?<=\w)){_NOT}\b(?:\s+[\w'\u2019-]+){{0,3}}\s*$")
 _SAID = {
     "decision": re.compile(
-        r"\b(?:decided|chose|chosen|will use|agreed to|settled on"
+        r"\b(?:decided|chose|(?:have|has|had|'ve|was|were|is) chosen|agreed to"
+        r"|settled on|will use(?=\s+\w)"
         r"|(?:are|is|am|was|were|[\u2019']re|[\u2019']m|[\u2019']s) going with"
         r"|decision (?:is|was) (?:to|that|for|against)|decision:)\b|\bdecision:"
     ),
     "blocker": re.compile(r"\b(?:blocked|blockers?|issues?|problems?)\b"),
     "preference": re.compile(
-        r"\b(?:prefers?|likes to|preference (?:is|was|for)|preferred (?:by|over|to))\b"
+        r"\b(?:(?<!you )prefers?|likes to|preference (?:is|was|for)|preferred (?:by|over|to))\b"
     ),
 }
 # A ticket, an edition of a paper and what is solved are no trouble.
 _NO_TROUBLE = re.compile(
     r"\b(?:no|zero|without|fix(?:ed|es|ing)?|resolv\w+|solv\w+)"
-    r"(?:\s+(?:the|this|that|these|those|any|all|my|your|our|more|other|of|an?|same))*"
-    r"\s*$"
+    r"(?:\s+(?:the|this|that|these|those|any|all|my|your|our|more|other|of|an?|same|such"
+    r"|real|known|big))*\s*$"
 )
-_FILED = re.compile(
-    r"\b(?:clos(?:e|ed|es|ing)|fil(?:e|ed|ing)|open(?:ed|s|ing)?|rais(?:e|ed|ing)"
-    r"|creat\w+|submit\w*|log(?:ged)?|report(?:ed|ing)?|comment\w*|track\w*|link\w*"
-    r"|label\w*|triag\w+|assign\w*|git(?:hub|lab)|jira|bugzilla|first|special|latest"
-    r"|new|this|that|each|every|related)"
-    r"(?:\s+(?:an?|the|this|that|these|those|any|all|new|my|your|our|some|few|more|git"
-    r"hub|on|to|in|up|good|first|other|separate|related))*\s*$"
+# Trouble is had, met, seen, or told of; elsewhere "issue" and "problem" are a topic.
+_TROUBLE_BEFORE = re.compile(
+    r"(?:\b(?:have|has|had|having|got|hit|hits|hitting|r[au]n(?:ning|s)? into|fac(?:e|es|ed"
+    r"|ing)|encounter\w*|experienc\w+|see(?:s|n|ing)?|saw|caus(?:e|es|ed|ing)|found|detect"
+    r"\w*|notic\w+|there(?: is| are|[\u2019']s| was| were| seems? to be)|blocked by|due to"
+    r"|because of|still|is|are|was|were|became|remains?|[\u2019']s)"
+    r"(?:\s+(?!(?:of|for|about|to|with|on|and|or)\b)[\w\u2019'-]+){0,4}\s+"
+    r"|\b(?:my|our|main|real|biggest|big|current)\s+(?:\w+\s+)?)$"
+)
+_TROUBLE_AFTER = re.compile(
+    r"\s+(?:with|in|when|while|where|because|trying|loading|connecting|installing"
+    r"|caus\w+|block\w*)\b|\s*:"
+)
+_THE_TROUBLE = re.compile(r"\s+(?:here |there |now )?(?:is|was|seems|remains|blocks)\b")
+_GIT = re.compile(
+    r"\b(?:git(?:hub|lab)|jira|bugzilla|open\w*|clos\w+|fil\w+|creat\w+"
+    r"|rais\w+|rise|submit\w*|the|this|that|these|those)\s+(?:(?:an?|the|new|this|these|own)"
+    r"\s+)?$"
 )
 _BLOCKED_BY = re.compile(
     r"\b(?:blocked|held up) (?:by|on)(?:\s+[\w'\u2019-]+){0,3}\s*\Z", re.IGNORECASE
 )
 _TICKET = re.compile(
-    r"\s*(?:#\s*\d|\d|tracker|page|list\b|board|template|label|number|link|report\b"
-    r"|on github|on gitlab|of the (?:journal|magazine|newsletter)|sets?\b|solv|statement"
+    r"\s*(?:#\s*\d|\d|`|tracker|page|list\b|board|template|label|number|link|report\b"
+    r"|on git(?:hub|lab)|of the (?:journal|magazine|newsletter)|sets?\b|solv|statement"
     r"|description|tab\b|queue|triage|backlog|category)"
+    r"|(?:\s+\w+){0,2}?\s+(?:fixed|resolved|solved|closed|opened|over)\b"
 )
 
 
@@ -131,6 +144,16 @@ def _states(kind: str, text: str, sentence: Span, at: int) -> bool:
         return False
     if kind != "blocker" or match.group().startswith("block"):
         return True
-    is_ticket = match.group().startswith("issue") and _FILED.search(before)
-    is_over = _NO_TROUBLE.search(before) or _TICKET.match(said, match.end())
-    return not (is_ticket or is_over)
+    return _is_trouble(said, before, match.end())
+
+
+def _is_trouble(said: str, before: str, end: int) -> bool:
+    """Return whether an issue or a problem is had here, not filed, solved or studied."""
+    if _NO_TROUBLE.search(before) or _TICKET.match(said, end):
+        return False
+    if _THE_TROUBLE.match(said, end):
+        return True
+    if _GIT.search(before):
+        return False
+    is_told = _TROUBLE_AFTER.match(said, end) or not before.strip("-*>( ")
+    return bool(is_told or _TROUBLE_BEFORE.search(before))

@@ -38,6 +38,8 @@ _THING_AFTER = re.compile(
     r"|workbooks?|sheets?|tickets?|charts?|devs?|core|users?|functions?|projects?)\b",
     re.IGNORECASE,
 )
+# "redis.conf", "redis-base.rdb", "python=3", "redis://" go on to be something else.
+_GOES_ON = re.compile(r"[\w-]*[.=]\w|:/")
 _TAIL = 40
 
 
@@ -117,9 +119,7 @@ def _stands_alone(text: str, form: Form, start: int, end: int) -> bool:
     follows_on = before in (".", "/") and text[start - 2 : start - 1].isalnum()
     if follows_on and (before == "." or after[:1] == "/"):
         return False
-    if after[:1] in (".", "/", "=", ":") and len(after) == 2:
-        return not (after[1].isalnum() and after[0] in ".=") and after != ":/"
-    return True
+    return not _GOES_ON.match(text, end)
 
 
 def _is_name(text: str, form: Form, mention: Mention, company: set[Span]) -> bool:

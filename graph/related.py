@@ -9,6 +9,7 @@ from itertools import groupby
 
 from graph.mentions import Mention
 from graph.sentences import Span
+from graph.vocabulary import platforms
 
 FOR = "for"
 # In this order at one place: what is longer first. The verb of a passive turns round.
@@ -150,7 +151,8 @@ def _binds(
             return False
         far = max(len(before.split()), len(after.split())) > MOST_ABOUT_FOR
         is_no_use = _NOT_A_USE.search(after) or _NOT_A_USE.search(before)
-        return not (far or is_no_use or subject.type == "agent")
+        is_platform = target.name in platforms()
+        return not (far or is_no_use or is_platform or subject.type == "agent")
     return len(before.split()) <= MOST_BEFORE and len(after.split()) <= MOST_AFTER
 
 

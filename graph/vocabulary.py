@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,8 +17,17 @@ LIST = Path(__file__).with_name("vocabulary.yaml")
 TYPES = {"agents": "agent", "technologies": "technology", "patterns": "pattern"}
 NAME_TYPES = frozenset(TYPES.values())
 
-# Everything but letters, digits, "+" and "#" becomes one blank, so that offsets stay.
-_SEPARATOR = re.compile(r"[^\w+#]|_")
+
+class _Plain(dict[int, int]):
+    """Blanks for all but letters, digits, "+" and "#": one each, so offsets stay."""
+
+    def __missing__(self, code: int) -> int:
+        kept = chr(code).isalnum() or code in (0x2B, 0x23)
+        self[code] = code if kept else 0x20
+        return self[code]
+
+
+_PLAIN = _Plain()
 
 
 class Use(StrEnum):
@@ -64,7 +72,7 @@ def plain(text: str) -> str:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    return _SEPARATOR.sub(" ", lowered)
+    return lowered.translate(_PLAIN)
 
 
 def same_name(name: str) -> str:
@@ -109,6 +117,13 @@ def partial_names() -> Mapping[str, tuple[Name, ...]]:
         )
         for word in said["partial"]
     }
+
+
+@cache
+def platforms() -> frozenset[str]:
+    """Return the names of what others run on."""
+    said = yaml.safe_load(LIST.read_text(encoding="utf-8"))
+    return frozenset(said["platforms"])
 
 
 def make_vocabulary(own: Iterable[Name], cues: Iterable[str] = ()) -> Vocabulary:
