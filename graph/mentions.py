@@ -12,8 +12,8 @@ from graph.vocabulary import Form, Use, Vocabulary, plain
 
 _ROLE = r"[A-Za-z][a-z0-9]+(?:[-_][A-Za-z][a-z0-9]+){1,4}"
 _TYPED_ROLE = re.compile(
-    rf"(?<![\w/.@#-])[`'\"*@]?(?P<before>{_ROLE})[`'\"*]?\s+(?:sub-?)?agents?\b"
-    rf"|\bagents?\s+(?:(?:named|called)\s+)?[`'\"*@]?(?P<after>{_ROLE})(?![\w/.-]\w)"
+    rf"(?<![\w/.@#-])[`'\"*@]?(?P<before>{_ROLE})[`'\"*]?\s+(?:[Ss]ub-?)?[Aa]gents?\b"
+    rf"|\b[Aa]gents?\s+(?:(?:named|called)\s+)?[`'\"*@]?(?P<after>{_ROLE})(?![\w/.-]\w)"
 )
 # "a third-party agent", "the open-source agent", "agent fine-tuned ..." name no role.
 _NO_ROLE = re.compile(

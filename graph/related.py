@@ -120,6 +120,12 @@ def _in_sentence(
             if m is before[-1] or not place or m.end <= cues[place - 1].start()
         ]
         until = _next_verb(cues[place + 1 :], sentence.end)
+        # "A uses what it must, B uses C": B begins a sentence of its own.
+        if (
+            _is_subject(text, after[0], until)
+            and "," in text[cue.end() : after[0].start]
+        ):
+            continue
         targets = [m for m in after if m is after[0] or not _is_subject(text, m, until)]
         subjects = subjects[:1] if is_for else _joined(text, subjects)
         for subject in reversed(subjects):

@@ -47,7 +47,7 @@ class OpenAIChat:
     ) -> Structured:
         from openai import APIConnectionError, APIStatusError, OpenAIError
 
-        shape = {"name": "answer", "schema": dict(schema), "strict": True}
+        wanted: Any = {"name": "answer", "schema": dict(schema), "strict": True}
         try:
             answer = self._client.chat.completions.create(
                 model=self.model,
@@ -56,7 +56,7 @@ class OpenAIChat:
                     {"role": "system", "content": system},
                     {"role": "user", "content": user},
                 ],
-                response_format={"type": "json_schema", "json_schema": shape},  # type: ignore[typeddict-item] # a dict is what it is
+                response_format={"type": "json_schema", "json_schema": wanted},
             )
         except APIConnectionError as error:
             raise ModelUnavailable(f"{self.model}: {error}") from error

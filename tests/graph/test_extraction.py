@@ -125,7 +125,10 @@ class TestChange:
         read(project, draft_message("1.000001", "pgvector is nice.", version=1))
         assert named(project) == {("pgvector", "technology")}
         assert said(project) == {("slack:C1:1.000001", "mentions", "pgvector")}
-        assert Evidence.objects.filter(kind="derived", part__startswith="text:").count() == 2
+        assert (
+            Evidence.objects.filter(kind="derived", part__startswith="text:").count()
+            == 2
+        )
 
     def test_what_another_text_says_too_stays(self, project):
         read(project, draft_message("1.000001", SAID), draft_message("2.000001", SAID))
@@ -164,7 +167,9 @@ class TestChange:
         assert ("pgvector", "technology") in named(project)
 
     def test_what_lost_its_record_ends(self, project):
-        read(project, draft_message("1.000001", SAID), draft_message("2.000001", DECIDED))
+        read(
+            project, draft_message("1.000001", SAID), draft_message("2.000001", DECIDED)
+        )
         StoredRecord.objects.get(key="slack:C1:1.000001").delete()
         extract_texts(project)
         assert "pgvector" not in {key for key, _ in named(project)}
@@ -250,7 +255,11 @@ class TestNames:
         self, project
     ):
         own = make_node(
-            project, "agent:rm", node_type="agent", title="Release-Manager", origin="api"
+            project,
+            "agent:rm",
+            node_type="agent",
+            title="Release-Manager",
+            origin="api",
         )
         read(project, draft_message("1.000001", "Ask the release manager about Redis."))
         assert ("slack:C1:1.000001", "mentions", "agent:rm") in said(project)
@@ -281,8 +290,13 @@ class TestNames:
 
     def test_a_title_gives_names_but_states_nothing(self, project):
         make_source(project)
-        node = make_node(project, "mail:1", "See above.", node_type="email",
-                         title="Re: we decided on Redis")
+        node = make_node(
+            project,
+            "mail:1",
+            "See above.",
+            node_type="email",
+            title="Re: we decided on Redis",
+        )
         extract_texts(project)
         assert named(project) == {("Redis", "technology")}
         assert Evidence.objects.get(node__key="Redis").quote == node.title
