@@ -13,7 +13,7 @@ node_type("pattern", "A way of building, known by its name.", "extension")
 node_type("decision", "A sentence that says what was decided.", "gavel")
 node_type("preference", "A sentence that says what somebody prefers.", "favorite")
 node_type("blocker", "A sentence that says what stands in the way.", "block")
-node_type("tag", "A #label of texts.", "sell", structure=True)
+node_type("tag", "A #label of texts.", "label", structure=True)
 
 relation(
     "uses",
