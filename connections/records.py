@@ -354,8 +354,8 @@ relation(
 )
 relation(
     "mentions",
-    "message|email|sentence|section",
-    "person|channel|file|topic",
+    "message|email|sentence|section|meeting",
+    "person|channel|file|topic|agent|technology|pattern|decision|preference|blocker",
     "What the text names outright.",
     "a message mentions Ann",
 )

@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from connections import embedded
-from fabric_site import embedding
 from fabric_site import environment as env
+from fabric_site import options
 from fabric_site.colours import ADMIN_COLOURS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -218,6 +218,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "graph.tasks.embed_waiting",
         "schedule": 60,
     },
+    "ask a model about new texts": {
+        "task": "graph.tasks.ask_about_waiting",
+        "schedule": 300,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
@@ -279,23 +283,10 @@ FABRIC: dict[str, Any] = {
     "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
-    "ARM_THREADS": env.whole("FABRIC_ARM_THREADS", 4, least=0, most=64),
-    "ARM_MS": env.whole("FABRIC_ARM_MS", 3000, least=10, most=60_000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
-    "DEDUP_THRESHOLD": env.number(
-        "MEMORY_FABRIC_DEDUP_THRESHOLD", 0.85, least=0, most=1
-    ),
-    "BOOST_FACTOR": env.number("MEMORY_FABRIC_BOOST_FACTOR", 1.2, least=1, most=100),
-    "MAX_RESULTS": env.whole("MEMORY_FABRIC_MAX_RESULTS", 20, least=1, most=1000),
-    "RERANKER": env.text(
-        "FABRIC_RERANKER",
-        fits=("rules", "onnx", "model").__contains__,
-        expected="rules, onnx or model",
-    ),
-    "RERANKER_PATH": env.text(
-        "FABRIC_RERANKER_PATH", fits=env.is_folder, expected="a folder that is there"
-    ),
-    **embedding.options(),
+    **options.embedding(),
+    **options.extraction(),
+    **options.ranking(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

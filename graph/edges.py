@@ -41,6 +41,8 @@ EVIDENCE_COLUMNS = (
     "edge_id",
     "kind",
     "part",
+    "start",
+    '"end"',
     "quote",
     "weight",
     "via_source",
@@ -66,6 +68,9 @@ class EdgeClaim:
     via_source: str = ""
     via_target: str = ""
     kind: str = "said"
+    part: str = ""
+    span: tuple[int | None, int | None] = (None, None)
+    origin: str = "source"
     evidence_id: int | None = None
 
     @property
@@ -205,7 +210,7 @@ def _edge_row(scope: GraphScope, edge: int, claims: list[EdgeClaim]) -> tuple:
         first.scope_id,
         sum(claim.weight for claim in claims),
         _position(claims),
-        "source",
+        first.origin,
         _latest(claims),
         first.valid_from,
         scope.now,
@@ -235,7 +240,8 @@ def _write_evidence(scope: GraphScope, claims: Sequence[tuple[int, EdgeClaim]]) 
                 claim.record_id,
                 edge,
                 claim.kind,
-                "",
+                claim.part,
+                *claim.span,
                 claim.quote,
                 claim.weight,
                 claim.via_source,

@@ -28,6 +28,7 @@ from graph.batch import Counts, write_batch
 from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch
 from graph.edges import GraphScope
+from graph.extraction import extract_texts
 from graph.identity import refresh_persons
 from graph.integrity import analyze, check_evidence
 from graph.stand_ins import draw_stand_ins
@@ -168,6 +169,7 @@ def _after(source: Source) -> None:
     analyze()
     refresh_persons(source.project)
     draw_stand_ins(source.project)
+    extract_texts(source.project)
     check_evidence(source.project)
     for step in after_runs.values():
         step(source.project)

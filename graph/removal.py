@@ -10,6 +10,8 @@ from graph.locks import lock_project
 
 # In an order that no foreign key has to cascade through row by row.
 TABLES = (
+    "graph_extracted_texts",
+    "graph_extraction_answers",
     "graph_pending_edges",
     "graph_aliases",
     "graph_identities",

@@ -1,4 +1,4 @@
-"""Work in the background: reading sources, giving nodes their vectors."""
+"""Work in the background: reading sources and texts, giving nodes their vectors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import time
 
 from celery import Task, shared_task
 
-from connections.models import Source
+from connections.models import Project, Source
 from connections.providers.base import ProviderError
+from connections.providers.chat import ModelUnavailable
 from connections.sources.base import SourceBusy, SourceError
+from graph.asking import ask_about
 from graph.embed import embed_backlog
+from graph.extraction_settings import asked_model
 from graph.ingest import ingest
 from graph.models import EmbeddingModel
 from graph.reembed import (
@@ -78,3 +81,25 @@ def reembed(self: Task, model_id: int) -> None:
         EmbeddingModel.objects.filter(pk=model_id).update(error=str(error))
         wait = min(30 * 2**self.request.retries, 3600)
         raise self.retry(exc=error, countdown=wait) from error
+
+
+@shared_task(
+    ignore_result=True,
+    expires=300,
+    autoretry_for=(ModelUnavailable,),
+    retry_backoff=True,
+    max_retries=3,
+)
+def ask_about_texts(project_id: int) -> None:
+    """Ask the configured model what the texts of a project say, where it was not."""
+    project = Project.objects.select_related("tenant").filter(pk=project_id).first()
+    if project is not None and asked_model():
+        ask_about(project)
+
+
+@shared_task(ignore_result=True, expires=300)
+def ask_about_waiting() -> None:
+    """Ask about the texts of every project; without a model there is nothing to do."""
+    if asked_model():
+        for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
+            ask_about_texts.delay(project_id)

@@ -134,7 +134,9 @@ def narrowed(
     if filters.types:
         nodes = nodes.filter(node_type__in=filters.types)
     else:
+        # What was read out of texts is found by relations: its words are the texts'.
         nodes = nodes.exclude(node_type__in=structure_types())
+        nodes = nodes.exclude(origin="extraction")
     if filters.sources:
         nodes = nodes.filter(source_kind__in=filters.sources)
     if filters.tags:

@@ -36,7 +36,12 @@ _BLOCKS = frozenset(
 )
 _PREFORMATTED = frozenset(("pre", "textarea", "listing"))
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_TAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w-]{1,63})\b")
+_TAG = re.compile(
+    r"(?<![\w&/#<.=])#(?=[\d_-]*[^\W\d_])(\w[\w-]{1,63})(?<![-_])(?![^\W_]|\|)"
+)
+# An address may hold a "#", code is full of them.
+_NO_TAGS = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\b\w+://\S+|<#[^<>]*>", re.DOTALL)
+_COLOUR = re.compile(r"(?=.*\d|(.)\1+$)(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 # Labels whose usual content is a superset of what they say (as browsers read them).
 _MEANT = {
     "iso-8859-1": "cp1252",
@@ -223,5 +228,10 @@ def tidy(text: str) -> str:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """Return the #labels of `text`, lower-cased, sorted, without "#"."""
-    return tuple(sorted({match.lower() for match in _TAG.findall(text)}))
+    """Return the #labels of `text`, lower-cased, sorted, without "#".
+
+    A label has a letter. Those in code and addresses, colours (#1f2937) and numbers of
+    issues (#12) are none.
+    """
+    found = {match.lower() for match in _TAG.findall(_NO_TAGS.sub(" ", text))}
+    return tuple(sorted(tag for tag in found if not _COLOUR.fullmatch(tag)))

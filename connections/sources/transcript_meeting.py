@@ -22,7 +22,7 @@ from connections.sources.json_input import (
     text,
     texts,
 )
-from connections.sources.text import day_in_words, storable
+from connections.sources.text import day_in_words, find_tags, storable
 from connections.sources.transcript_people import Attendee, People, address
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -251,6 +251,7 @@ def _meeting_node(meeting: Meeting, people: People) -> NodeDraft:
         title=meeting.title,
         content=meeting.summary,
         context=" · ".join(part for part in (organizer, day, names) if part),
+        tags=find_tags(f"{meeting.title}\n{meeting.summary}"),
         metadata={name: value for name, value in metadata.items() if value},
         occurred_at=meeting.at,
     )
@@ -270,6 +271,7 @@ def _sentence(meeting: Meeting, said: Utterance) -> NodeDraft:
         node_type="sentence",
         content=said.text,
         context=" · ".join(part for part in known if part),
+        tags=find_tags(said.text),
         metadata={k: v for k, v in metadata.items() if v is not None},
         occurred_at=_spoken_at(meeting, said),
     )

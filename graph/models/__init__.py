@@ -1,6 +1,7 @@
 from graph.models.edge import Edge, PendingEdge
 from graph.models.embedding import EmbeddingModel, RefusedText
 from graph.models.evidence import Evidence
+from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.node import Node, Tombstone
 from graph.models.record import Record
@@ -11,6 +12,8 @@ __all__ = [
     "Edge",
     "EmbeddingModel",
     "Evidence",
+    "ExtractedText",
+    "ExtractionAnswer",
     "Identity",
     "IdentityDecision",
     "InProject",

@@ -21,6 +21,8 @@ GRAPH_TABLES = (
     "graph_pending_edges",
     "graph_tombstones",
     "graph_identity_decisions",
+    "graph_extracted_texts",
+    "graph_extraction_answers",
 )
 
 

@@ -135,3 +135,20 @@ def test_labels_are_found_once_and_addresses_hold_none():
         "launch",
         "q3-plan",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("#3d-printing in #2026q3", ("2026q3", "3d-printing")),
+        ("#12 and #2026 are numbers", ()),
+        ("#fff #1f2937 #AABBCC11 are colours, #cafe is none", ("cafe",)),
+        ("`#define` and ```\n#include\n``` are code", ()),
+        ("<#C123|general> and <#C42>", ()),
+        ("mailto:a@b.test?x=#y https://a.test/p#Top", ()),
+        ("(#Alpha), #beta-; #gamma_", ("alpha", "beta", "gamma")),
+        ("#a", ()),
+    ],
+)
+def test_what_is_no_label_is_not_taken_for_one(text, tags):
+    assert find_tags(text) == tags
