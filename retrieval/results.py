@@ -15,13 +15,15 @@ class Filters:
     """What a search keeps to; empty keeps everything.
 
     `types` are node types, `sources` source kinds ("slack"), `people` keys or names of
-    persons, `since` and `until` bound when it was said (until: not included), `as_of`
+    persons, `channels` keys, names or paths of places (channels, folders, threads,
+    meetings), `since` and `until` bound when it was said (until: not included), `as_of`
     asks what was valid then.
     """
 
     types: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
