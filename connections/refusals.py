@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 
-class Refused(Exception):  # noqa: N818 - it is no failure of ours
+class Refused(Exception):
     """Something that was asked cannot be done; the message says what to do instead."""
 
     code: ClassVar[str] = "refused"

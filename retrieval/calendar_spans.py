@@ -11,15 +11,17 @@ from datetime import date, timedelta
 
 from connections.registry import Registry
 
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_months = "jan feb mar apr may jun jul aug sep oct nov dec"
+_weekdays = "monday tuesday wednesday thursday friday saturday sunday"
+_numbers = "one two three four five six seven eight nine ten eleven twelve"
+MONTHS, WEEKDAYS = _months.split(), _weekdays.split()
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
-COUNTS = {
-    word: number
-    for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), 1
-    )
-} | {"a": 1, "an": 1, "few": 3, "couple": 2}
+COUNTS = {word: number for number, word in enumerate(_numbers.split(), start=1)} | {
+    "a": 1,
+    "an": 1,
+    "few": 3,
+    "couple": 2,
+}
 ONE = timedelta(days=1)
 
 
@@ -31,7 +33,7 @@ class Days:
     after: date
 
 
-Reader = Callable[..., Days | None]
+Reader = Callable[..., Days]
 readers: Registry[Reader] = Registry("form of a date")
 
 
@@ -64,7 +66,9 @@ def later(at: date, count: int) -> date:
     """Return the day `count` months later, or the last of a shorter month."""
     years, month0 = divmod(at.month - 1 + count, 12)
     first = date(at.year + years, month0 + 1, 1)
-    length = (date(first.year + first.month // 12, first.month % 12 + 1, 1) - first).days
+    length = (
+        date(first.year + first.month // 12, first.month % 12 + 1, 1) - first
+    ).days
     return first.replace(day=min(at.day, length))
 
 
@@ -219,5 +223,7 @@ def which_month(today: date, which: str, m: str) -> Days:
 
 
 @readers.register("year")
-def year_number(today: date, y: str) -> Days | None:
-    return year(date(int(y), 1, 1)) if int(y) <= today.year + 1 else None
+def year_number(today: date, y: str) -> Days:
+    if int(y) > today.year + 1:
+        raise ValueError(f"nothing is said of {y} yet")
+    return year(date(int(y), 1, 1))

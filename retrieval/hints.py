@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
@@ -15,15 +16,24 @@ from graph.querysets import NodeQuerySet
 from retrieval import hints_sql
 from retrieval.known_names import by_plain_name
 from retrieval.results import Hint
-from retrieval.times import EventPhrase
-from retrieval.wording import AUXILIARIES, EVERYDAY, FILLER, SAYING, WORDS, Word, plain, words_of
+from retrieval.times import EVENT_KINDS, EventPhrase
+from retrieval.wording import (
+    AUXILIARIES,
+    EVERYDAY,
+    FILLER,
+    SAYING,
+    WORDS,
+    Word,
+    plain,
+    words_of,
+)
 
 LONGEST, HINTS_MOST = 4, 8
 # An operator binds: `from:ann` means every Ann.
 NAMESAKES_MOST = 200
 # A first name stands for a person as a partial name does elsewhere (REFERENCE.md).
 PARTIAL = 0.8
-MISSPELT_LETTERS, MISSPELT_LEAST, PERSON_LEAST = 5, 0.5, 0.6
+MISSPELT_LETTERS, MISSPELT_LEAST = 5, 0.5
 UNKNOWN_MOST, ALIKE_MOST = 4, 50
 EVENT_LEAST = 0.6
 
@@ -63,10 +73,9 @@ def find_hints(
 ) -> Found:
     """Return what `text` names among `nodes` and the known names.
 
-    One statement, a second where a word is unknown to the project's texts.
-
-    `people` are looked up by whole, first or last name; those nobody bears stay as
-    they are. Names in `ignore` (in lower case) are passed over.
+    One statement, a second where a word is unknown to the project's texts. `people`
+    are looked up by whole, first or last name; those nobody bears stay as they are.
+    Names in `ignore` (in lower case) are passed over.
     """
     words = words_of(text)[:WORDS]
     grams = _grams(text, words)
@@ -86,10 +95,15 @@ def find_event(
     project: Project, nodes: NodeQuerySet, phrase: EventPhrase, now: datetime
 ) -> tuple[datetime, int] | None:
     """Return when the meeting of that name was, and where in the text its name ends."""
-    ends = dict(phrase.names)
-    values = {"names": list(ends), "least": EVENT_LEAST, "now": now}
-    for name, at in _query(project, nodes, hints_sql.EVENT, values):
-        return at, ends[name]
+    values = {
+        "names": [name for name, _, _ in phrase.names],
+        "words": [said for _, said, _ in phrase.names],
+        "kinds": rf"\m({EVENT_KINDS})\M",
+        "least": EVENT_LEAST,
+        "now": now,
+    }
+    for place, at in _query(project, nodes, hints_sql.EVENT, values):
+        return at, phrase.names[place - 1][2]
     return None
 
 
@@ -205,9 +219,9 @@ def _is_asked_of(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_unbroken(text: str, run: Sequence[Word]) -> bool:
-    pairs = zip(run, run[1:], strict=False)
+    pairs = pairwise(run)
     return all(
-        not text[a.begin + len(a.text) : b.begin].strip(" -'’") for a, b in pairs
+        not text[a.begin + len(a.text) : b.begin].strip(" -'\u2019") for a, b in pairs
     )
 
 
@@ -215,8 +229,6 @@ def _is_meant(row: _Row, gram: Gram, words: Sequence[Word], text: str) -> bool:
     """Say whether the words are the name, where they could be plain English too."""
     word = words[gram.first]
     is_one = gram.after - gram.first == 1
-    if row.node_type == "person" and row.similarity < PERSON_LEAST:
-        return False
     if not is_one:
         return True
     if row.node_type == "channel":
@@ -271,7 +283,9 @@ def _known(grams: Sequence[Gram], in_graph: set[str]) -> list[Named]:
     for gram in grams:
         if gram.text not in in_graph and (known := names.get(plain(gram.text))):
             name, node_type = known
-            found.append(Named(Hint(said=gram.text, name=name, node_type=node_type), gram))
+            found.append(
+                Named(Hint(said=gram.text, name=name, node_type=node_type), gram)
+            )
     return found
 
 

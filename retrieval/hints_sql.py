@@ -89,21 +89,25 @@ MISSPELT = """
      ORDER BY misspelt.similarity DESC, misspelt.key COLLATE "C", misspelt.said
 """
 
-# The meeting that a question dates something by. Of several by one name the nearest
-# in time is meant.
+# The meeting that a question dates something by, compared without words such as
+# "meeting" and "sync" (`kinds`). Of several the one called most as said is meant, then
+# the nearest in time.
 EVENT = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
-    event (name, key, occurred_at, similarity) AS (
-        SELECT said.name, n.key, n.occurred_at, similarity(n.title, said.name)
-          FROM unnest(%(names)s::text[]) AS said (name)
+    event (place, key, occurred_at, similarity, exactness) AS (
+        SELECT said.place, n.key, n.occurred_at,
+               similarity(regexp_replace(n.title, %(kinds)s, ' ', 'gi'), said.name),
+               similarity(n.title, said.words)
+          FROM unnest(%(names)s::text[], %(words)s::text[])
+               WITH ORDINALITY AS said (name, words, place)
           JOIN graph_nodes n ON n.title %%>> said.name
          WHERE n.node_type = 'meeting' AND n.occurred_at IS NOT NULL
            AND n.tenant_id = %(tenant)s AND n.project_id = %(project)s
            AND n.id IN (SELECT allowed.id FROM allowed)
     )
-    SELECT event.name, event.occurred_at
+    SELECT event.place, event.occurred_at
       FROM event WHERE event.similarity >= %(least)s
-     ORDER BY event.similarity DESC,
+     ORDER BY event.similarity DESC, event.exactness DESC,
               abs(extract(epoch FROM event.occurred_at - %(now)s)),
               event.key COLLATE "C"
      LIMIT 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from connections.records import node_types
@@ -38,11 +38,11 @@ OWN_SOURCES = ("database", "memory")
 class Typed:
     """The operators of a text; `text` is the rest of it.
 
-    `people` are as typed: a first name is yet to be looked up in the graph.
+    The filters' people are as typed: a first name is yet to be looked up in the graph.
     """
 
     text: str
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters
 
 
 Reader = Callable[[Filters, str, datetime], Filters]

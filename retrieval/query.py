@@ -120,9 +120,7 @@ def _blanked(text: str, when: TimePhrase | None) -> str:
     return text[: when.begin] + gap.ljust(when.end - when.begin) + text[when.end :]
 
 
-def _without_tags(
-    typed: Typed, named: Sequence[Named]
-) -> tuple[str, tuple[str, ...]]:
+def _without_tags(typed: Typed, named: Sequence[Named]) -> tuple[str, tuple[str, ...]]:
     """Return the text without `#tags`, and all tags; a channel's name is no tag."""
     channels = {n.hint.said.lower() for n in named if n.hint.node_type == "channel"}
     tags = list(typed.filters.tags)

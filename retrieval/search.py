@@ -7,13 +7,14 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F
 from django.utils import timezone
 
 from connections.models import Project, User
 from graph.embed import embed_question, structure_types
 from graph.models import Edge, Node
 from graph.staleness import age_of
+from retrieval.filters import narrowed
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
 from retrieval.ranked import Ranked, RankedQuerySet, Ranking
@@ -93,23 +94,10 @@ def allowed_nodes(
         nodes = nodes.filter(occurred_at__gte=filters.since)
     if filters.until:
         nodes = nodes.filter(occurred_at__lt=filters.until)
-    if filters.people:
-        nodes = nodes.filter(_of_people(project, user, filters.people))
+    if filters.people or filters.channels:
+        edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
+        nodes = narrowed(nodes, project, edges, filters)
     return nodes
-
-
-def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Exists:
-    named = Q(target__key__in=people) | Q(target__identities__key__in=people)
-    for person in people:
-        named |= Q(target__node_type="person", target__title__iexact=person)
-    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
-    return Exists(
-        edges.of(project).filter(
-            named,
-            source=OuterRef("pk"),
-            relation__in=("sent_by", "mentions", "attended"),
-        )
-    )
 
 
 def _rank(

@@ -61,8 +61,8 @@ SET_OFF = frozenset({"month", "weekday", "year"})
 # Read with a capital only, unless a preposition precedes: "march 3 miles".
 AMBIGUOUS = frozenset({"month_day"})
 
-BEGIN = r"(?:(?<=[\s(\"'“‘,;:/])|^)"
-END = r"(?=$|[\s,;:!?)\"'’”]|\.(?:\s|$))"
+BEGIN = r"(?:(?<=[\s(\"'“\u2018,;:/])|^)"
+END = r"(?=$|[\s,;:!?)\"'\u2019”]|\.(?:\s|$))"
 _plain = {name: re.sub(r"\((?!\?)", "(?:", form) for name, form in FORMS.items()}
 _any = "|".join(_plain.values())
 HOW = "since|from|after|before|until|till|by|in|on|during|over|within|throughout|for"
@@ -80,15 +80,14 @@ FORM = {
 }
 
 EVENT_KINDS = (
-    "meeting call sync standup stand-up review retro retrospective workshop kickoff"
-    " kick-off session demo interview conference summit webinar briefing planning"
+    "meeting|call|sync|standup|stand-up|review|retro|retrospective|workshop|kickoff"
+    "|kick-off|session|demo|interview|conference|summit|webinar|briefing|planning"
 )
-_kinds = "|".join(EVENT_KINDS.split())
 _word = r"[^\s,;:!?.()\"]+"
 EVENT = re.compile(
     rf"{BEGIN}(?P<how>before|after|since|until|during|at|in) "
     r"(?:(?:the|our|my|their|this|that|last) )+"
-    rf"(?:(?P<named>(?:{_word} ){{1,5}}?(?:{_kinds}){END})"
+    rf"(?:(?P<named>(?:{_word} ){{1,5}}?(?:{EVENT_KINDS}){END})"
     rf"|(?P<bare>{_word}(?: {_word}){{0,2}}))",
     re.IGNORECASE,
 )
@@ -115,12 +114,12 @@ class TimePhrase:
 class EventPhrase:
     """What something is dated by ("before the launch meeting").
 
-    `names` are what the event may be called, each with the end of its words in the
-    text; `begin` is where the phrase begins.
+    `names` are what it may be called, without the kind of event, each with the words
+    as said and where in the text they end; `begin` is where the phrase begins.
     """
 
     how: str
-    names: tuple[tuple[str, int], ...]
+    names: tuple[tuple[str, str, int], ...]
     begin: int
 
 
@@ -146,24 +145,22 @@ def find_event(text: str) -> EventPhrase | None:
     return None
 
 
-def _named(found: re.Match[str]) -> tuple[tuple[str, int], ...]:
-    name, end = found["named"], found.end("named")
-    return (name, end), (name.rpartition(" ")[0], end)
+def _named(found: re.Match[str]) -> tuple[tuple[str, str, int], ...]:
+    said = found["named"]
+    return ((said.rpartition(" ")[0], said, found.end("named")),)
 
 
-def _bare(found: re.Match[str]) -> tuple[tuple[str, int], ...]:
-    names: list[tuple[str, int]] = []
+def _bare(found: re.Match[str]) -> tuple[tuple[str, str, int], ...]:
+    names: list[tuple[str, str, int]] = []
     words = found["bare"].split(" ")
     for count, word in enumerate(words, start=1):
         if word.lower() in FILLER:
             break
         name = " ".join(words[:count])
-        end = found.start("bare") + len(name)
-        names += [(name, end), (f"{name} meeting", end)]
+        names.append((name, name, found.start("bare") + len(name)))
     # "Before the meeting": which one, nobody said.
-    if names and names[0][0].lower() in EVENT_KINDS.split():
-        return ()
-    return tuple(names)
+    is_any = re.fullmatch(EVENT_KINDS, words[0], re.IGNORECASE)
+    return () if is_any else tuple(names)
 
 
 def interval_of_event(how: str, at: datetime) -> Interval:
@@ -270,4 +267,3 @@ def _days(form: str, said: tuple[str | None, ...], today: date) -> Days | None:
         return spans.readers[form](today, *(word and word.lower() for word in said))
     except (ValueError, OverflowError):
         return None  # 31 February, or a time before the calendar
-

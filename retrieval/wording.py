@@ -8,21 +8,26 @@ from dataclasses import dataclass
 # What is looked at of a question; the rest is still searched for.
 CHARACTERS, WORDS = 2000, 40
 
-WORD = re.compile(r"[#@]?[^\W_][\w]*(?:[.\-/&@'’][^\W_]\w*)*(?:\+\+)?")
-POSSESSIVE = re.compile(r"(?<=\w)['’](?:s)?$", re.IGNORECASE)
+WORD = re.compile(r"[#@]?[^\W_][\w]*(?:[.\-/&@'\u2019][^\W_]\w*)*(?:\+\+)?")
+POSSESSIVE = re.compile(r"(?<=\w)['\u2019](?:s)?$", re.IGNORECASE)
 NOT_PLAIN = re.compile(r"[\W_]+")
 
-ASKING = frozenset("who whom whose what which when where why how".split())
-AUXILIARIES = frozenset(
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ASKING = _set("who whom whose what which when where why how")
+AUXILIARIES = _set(
     "do does did is are was were am be been being has have had can could will would"
     " shall should may might must didn't doesn't don't isn't wasn't weren't hasn't"
-    " haven't can't couldn't won't wouldn't".split()
+    " haven't can't couldn't won't wouldn't"
 )
 # Articles, pronouns, prepositions and what asks rather than says.
 FILLER = (
     ASKING
     | AUXILIARIES
-    | frozenset(
+    | _set(
         "a an the this that these those there here i me my mine you your yours we us"
         " our ours he him his she her hers it its they them their theirs and or but if"
         " so than then as of to in on at for from by with about into onto over under"
@@ -30,12 +35,12 @@ FILLER = (
         " any some all each every both such very just also too only own same again"
         " please tell show find give get me let know anything something anyone someone"
         " everything everyone what's who's where's how's it's that's there's i'm we're"
-        " you're they're".split()
+        " you're they're"
     )
 )
 # Given names, surnames and products that are ordinary words as well: in lower case
 # the word is meant.
-EVERYDAY = frozenset(
+EVERYDAY = _set(
     "will may mark bill rose grace hope faith joy art sue pat frank chase drew jack"
     " miles robin dawn summer april june august max rich grant pierce chance hunter"
     " mason carol iris ivy jade crystal olive penny ray rob rusty sandy skip stone"
@@ -52,9 +57,9 @@ EVERYDAY = frozenset(
     " in so do can has one mine ours said date time new law low gold silver power"
     " key keys post rush cross bell ball cole ford glass hardy lamb moody noble parks"
     " pope potter rowe savage sells singer speed steel street temple walker waters"
-    " weeks wells works current past last first second monday friday march".split()
+    " weeks wells works current past last first second monday friday march"
 )
-SAYING = frozenset(
+SAYING = _set(
     "say says said think thinks thought write writes wrote written mention mentions"
     " mentioned ask asks asked tell tells told suggest suggests suggested recommend"
     " recommends recommended propose proposes proposed decide decides decided choose"
@@ -65,7 +70,7 @@ SAYING = frozenset(
     " raise raised argue argued object objected answer answered reply replied describe"
     " described discuss discussed call called request requested approve approved"
     " reject rejected buy bought make made go went get got find found start started"
-    " finish finished join joined win won give gave take took".split()
+    " finish finished join joined win won give gave take took"
 )
 
 
