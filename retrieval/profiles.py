@@ -14,14 +14,18 @@ from retrieval.fusion import RRF_K
 class Profile:
     """A named search: its arms, the constant of their fusion, and the steps after it.
 
-    `merge` makes one of near-duplicates, `boost` favours what names a thing of the
-    graph, `rerank` names a reranker ("" for none), and `weigh` asks for the published
-    score of recency, relevance and authority in place of relevance alone.
+    `entities` finds also what was read out of texts. `cap` keeps so many of each store
+    as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates, `boost`
+    favours what names a thing of the graph, `rerank` asks for the reranker that is
+    configured, or else the one it names, and `weigh` for the published score of
+    recency, relevance and authority in place of relevance alone.
     """
 
     name: str
     arms: Mapping[str, Plan]
     k: float = RRF_K
+    entities: bool = False
+    cap: bool = False
     merge: bool = False
     boost: bool = False
     rerank: str = ""
@@ -55,6 +59,7 @@ ENGRAM = profiles.add(
             "vector": Plan(),
             "graph": Plan(),
         },
+        entities=True,
     ),
 )
 ATHENA = profiles.add(
@@ -67,7 +72,7 @@ ATHENA = profiles.add(
             "community": Plan(weight=0.25),
             "filename": Plan(weight=0.20),
         },
-        rerank="best",
+        rerank="rules",
     ),
 )
 MEMORY_FABRIC = profiles.add(
@@ -75,6 +80,8 @@ MEMORY_FABRIC = profiles.add(
     Profile(
         name="memory-fabric",
         arms={"graph": Plan(options={"depth": 2})},
+        entities=True,
+        cap=True,
         merge=True,
         boost=True,
         weigh=True,
@@ -94,6 +101,6 @@ DEFAULT = profiles.add(
         },
         k=10,
         merge=True,
-        boost=False,
+        boost=True,
     ),
 )

@@ -15,8 +15,9 @@ class Filters:
     """What a search keeps to; empty keeps everything.
 
     `types` are node types, `sources` source kinds ("slack"), `people` keys or names of
-    persons, `channels` of channels, `since` and `until` bound when it was said (until:
-    not included), `as_of` asks what was valid then.
+    persons, `channels` keys, names or paths of places (channels, folders, threads,
+    meetings), `since` and `until` bound when it was said (until: not included), `as_of`
+    asks what was valid then.
     """
 
     types: tuple[str, ...] = ()

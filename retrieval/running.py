@@ -22,6 +22,7 @@ from django.db import (
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from retrieval.arms.base import Ask, Hit, Plan, arms
+from retrieval.errors import RetrievalError
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ TIME_OF_ITS_OWN = "SELECT set_config('statement_timeout', %s, true)"
 _opened: WeakSet[BaseDatabaseWrapper] = WeakSet()
 
 
-class GraphUnavailable(Exception):
+class GraphUnavailable(RetrievalError):
     """The graph cannot be read: there is no answer without it, not a partial one."""
 
     code = "graph_unavailable"

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F
 from django.utils import timezone
 
 from connections.models import Project, User
-from graph.embed import embed_question, structure_types
+from graph.embed import with_vector
 from graph.models import Edge
 from graph.querysets import NodeQuerySet
 from retrieval.arms.base import IS_PART, Ask
 from retrieval.effort import effort
+from retrieval.filters import narrowed
 from retrieval.fusion import Fused, fuse
-from retrieval.merge import merge_near_duplicates
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
-from retrieval.ranking import in_order, weighed
+from retrieval.query import parse
 from retrieval.reading import read_results
-from retrieval.results import Filters, Parsed, Result, SearchAnswer
+from retrieval.refining import refine
+from retrieval.results import Filters, Parsed, SearchAnswer
 from retrieval.running import Found, run_arms
 from retrieval.words import words_in
 
@@ -30,7 +32,18 @@ from retrieval.words import words_in
 FOLDING, MERGING = 4, 10
 QUESTION_CHARACTERS = 2000
 NO_FILTERS = Filters()
-OPERATORS = ('"', " -", " or ", " OR ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, by whom, of which nodes."""
+
+    project: Project
+    parsed: Parsed
+    filters: Filters
+    visible: NodeQuerySet
+    nodes: NodeQuerySet
+    now: datetime
 
 
 def search(
@@ -41,80 +54,108 @@ def search(
     limit: int = 20,
     profile: str = "default",
     filters: Filters = NO_FILTERS,
+    ignore: Collection[str] = (),
 ) -> SearchAnswer:
     """Return what `user` may see that answers `query`, best first.
 
     `user` None is an operator's read of the whole project. An empty query returns the
-    most recent items. Raises `UnknownName` for a profile that does not exist, and
-    `GraphUnavailable` where the graph cannot be read.
+    most recent items. `ignore` names what parsing should not infer. Raises
+    `UnknownName` for a profile that does not exist, `UnusableOperator` for a filter in
+    the query that means nothing, and `GraphUnavailable` where the graph cannot be read.
     """
-    started, now = time.perf_counter(), timezone.now()
+    started = time.perf_counter()
     recipe = profiles[profile]
-    question = " ".join(query.replace("\x00", " ").split())[:QUESTION_CHARACTERS]
-    visible = visible_nodes(project, user, filters.as_of or now)
-    nodes = narrowed(visible, project, user, filters)
-    parsed = _parse(question)
-    if question:
-        found = run_arms(
-            _ask(project, nodes, visible, parsed, filters, now), recipe.arms
-        )
+    asked = _understood(project, query, user, filters, recipe, ignore)
+    if asked.parsed.asked:
+        found = _find(asked, recipe)
         ranked = fuse(found.hits, recipe.weights, recipe.k, (limit + MERGING) * FOLDING)
         arms = {name: len(hits) for name, hits in found.hits.items()}
     else:
-        found, ranked = Found(), _recent(nodes, limit * FOLDING)
+        found, ranked = Found(), _recent(asked.nodes, limit * FOLDING)
         arms = {"recent": len(ranked)}
     results = read_results(
-        visible, project, ranked, now=now, limit=limit + MERGING * recipe.merge
+        asked.visible,
+        project,
+        ranked,
+        now=asked.now,
+        limit=limit + MERGING * recipe.merge,
     )
+    refined = refine(
+        results,
+        recipe,
+        project=project,
+        visible=asked.visible,
+        question=asked.parsed.asked,
+        now=asked.now,
+    )
+    dropped = {**found.dropped, **({"rerank": refined.dropped} if refined.dropped else {})}
     return SearchAnswer(
         query=query,
-        parsed=parsed,
+        parsed=asked.parsed,
         profile=profile,
-        results=_refined(results, recipe, now)[:limit],
+        results=refined.results[:limit],
         arms=arms,
         took_ms=(time.perf_counter() - started) * 1000,
         timings=found.timings,
-        effort=effort(arms=arms),
-        dropped=found.dropped,
+        effort=effort(arms=arms, tokens=refined.tokens),
+        dropped=dropped,
+        reranked_by=refined.reranked_by,
     )
 
 
-def _parse(question: str) -> Parsed:
-    operators = question.startswith("-") or any(o in question for o in OPERATORS)
-    return Parsed(query=question, asked=question, websearch=operators)
-
-
-def _ask(
+def _understood(
     project: Project,
-    nodes: NodeQuerySet,
-    visible: NodeQuerySet,
-    parsed: Parsed,
+    query: str,
+    user: User | None,
     filters: Filters,
-    now: datetime,
-) -> Ask:
-    vector, model_id = embed_question(parsed.asked)
-    return Ask(
-        project=project,
-        nodes=nodes,
-        visible=visible,
-        parsed=parsed,
-        filters=filters,
-        words=words_in(project, parsed.asked, using=nodes.db),
-        vector=vector,
-        model_id=model_id,
-        now=now,
+    recipe: Profile,
+    ignore: Collection[str],
+) -> _Question:
+    now = timezone.now()
+    visible = visible_nodes(project, user, filters.as_of or now)
+    parsed = parse(
+        project, query[:QUESTION_CHARACTERS], nodes=visible, now=now, ignore=ignore
     )
+    filters = _both(filters, parsed.typed)
+    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
+    nodes = narrowed(visible, project, edges, filters, entities=recipe.entities)
+    return _Question(project, parsed, filters, visible, nodes, now)
 
 
-def _refined(
-    results: Sequence[Result], recipe: Profile, now: datetime
-) -> tuple[Result, ...]:
-    """Return `results` after the steps their profile asks for."""
-    if recipe.merge:
-        results = merge_near_duplicates(results, 0.85)
-    if recipe.weigh:
-        results = [weighed(result, now) for result in results]
-    return in_order(results)
+def _both(given: Filters, typed: Filters) -> Filters:
+    """Return filters that keep what both keep, as far as one filter can say it."""
+    said = {
+        field.name: value
+        for field in fields(Filters)
+        if (value := getattr(typed, field.name))
+    }
+    if given.since and typed.since:
+        said["since"] = max(given.since, typed.since)
+    if given.until and typed.until:
+        said["until"] = min(given.until, typed.until)
+    if typed.tags:
+        said["tags"] = tuple(dict.fromkeys((*given.tags, *typed.tags)))
+    return replace(given, **said)
+
+
+def _find(asked: _Question, recipe: Profile) -> Found:
+    words = words_in(asked.project, asked.parsed.asked, using=asked.nodes.db)
+
+    def by(vector: str | None, model_id: int) -> Found:
+        ask = Ask(
+            project=asked.project,
+            nodes=asked.nodes,
+            visible=asked.visible,
+            parsed=asked.parsed,
+            filters=asked.filters,
+            words=words,
+            vector=vector,
+            model_id=model_id,
+            now=asked.now,
+        )
+        return run_arms(ask, recipe.arms)
+
+    return with_vector(asked.parsed.asked, by)
 
 
 def visible_nodes(
@@ -127,48 +168,17 @@ def visible_nodes(
     return nodes.of(project).current().as_of(moment)
 
 
-def narrowed(
-    nodes: NodeQuerySet, project: Project, user: User | None, filters: Filters
-) -> NodeQuerySet:
-    """Return those of `nodes` that a search with `filters` may find."""
-    if filters.types:
-        nodes = nodes.filter(node_type__in=filters.types)
-    else:
-        # What was read out of texts is found by relations: its words are the texts'.
-        nodes = nodes.exclude(node_type__in=structure_types())
-        nodes = nodes.exclude(origin="extraction")
-    if filters.sources:
-        nodes = nodes.filter(source_kind__in=filters.sources)
-    if filters.tags:
-        nodes = nodes.filter(tags__contains=[tag.lower() for tag in filters.tags])
-    if filters.since:
-        nodes = nodes.filter(occurred_at__gte=filters.since)
-    if filters.until:
-        nodes = nodes.filter(occurred_at__lt=filters.until)
-    if filters.people:
-        nodes = nodes.filter(_of_people(project, user, filters.people))
-    return nodes
-
-
-def _of_people(project: Project, user: User | None, people: Sequence[str]) -> Exists:
-    named = Q(target__key__in=people) | Q(target__identities__key__in=people)
-    for person in people:
-        named |= Q(target__node_type="person", target__title__iexact=person)
-    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
-    return Exists(
-        edges.of(project).filter(
-            named,
-            source=OuterRef("pk"),
-            relation__in=("sent_by", "mentions", "attended"),
-        )
-    )
-
-
 def _recent(nodes: NodeQuerySet, limit: int) -> list[Fused]:
+    """Return the latest nodes of the graph, then those of memory."""
     latest = nodes.annotate(is_part=IS_PART).order_by(
         F("occurred_at").desc(nulls_last=True), "key"
     )
-    rows = latest.values_list("pk", "key", "is_part")[:limit]
+    stores = (latest.exclude(origin="memory"), latest.filter(origin="memory"))
+    rows = [
+        row
+        for store in stores
+        for row in store.values_list("pk", "key", "is_part")[:limit]
+    ]
     return [
         Fused(node, key, is_part, 1 / rank, {})
         for rank, (node, key, is_part) in enumerate(rows, start=1)

@@ -63,6 +63,8 @@ SIMILARITY = (
     f" THEN 1 - ({DISTANCE}) END"
 )
 
+IS_ACTIVE = "(SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %s)"
+
 # What an index needs to be told, for the transaction.
 SET_SETTINGS = """
     SELECT set_config(s.name, s.value, true)

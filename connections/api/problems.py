@@ -20,6 +20,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from connections.refusals import Refused
 from connections.registry import UnknownName
 
 log = logging.getLogger(__name__)
@@ -97,6 +98,10 @@ def _known(error: Exception) -> exceptions.APIException | None:
         return exceptions.PermissionDenied(str(error) or None)
     if isinstance(error, UnknownName):
         return exceptions.ValidationError(str(error), code="unknown_name")
+    if isinstance(error, Refused):
+        refused = exceptions.APIException(str(error), code=error.code)
+        refused.status_code = error.status_code
+        return refused
     if isinstance(error, RequestDataTooBig):
         return TooLarge("The body is longer than the site reads.")
     if isinstance(error, (SuspiciousOperation, BadRequest)):

@@ -31,6 +31,7 @@ class FilterParameters(Parameters):
     types = names("Node types.")
     sources = names("Kinds of source: slack, mail, folder, ...")
     people = names("Keys or names of persons.")
+    channels = names("Keys, names or paths of channels, folders, threads, meetings.")
     tags = names("Tags, all of which it has.")
     since = serializers.DateTimeField(
         required=False, help_text="Said at this or later."

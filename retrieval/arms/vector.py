@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import connections
-from django.db.models import FloatField
+from django.db.models import BooleanField, FloatField
 from django.db.models.expressions import RawSQL
 
 from graph.embed import search_settings, vector_type
@@ -12,7 +12,7 @@ from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
 
 # Below this many nodes every distance is computed: exact, and faster.
-EXACT_BELOW = 2000
+EXACT_BELOW = 10_000
 
 
 def find(ask: Ask, plan: Plan) -> list[Hit]:
@@ -22,7 +22,11 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     """
     if ask.vector is None:
         return []
-    nodes = ask.nodes.filter(embedding_model_id=ask.model_id)
+    nodes = ask.nodes.filter(
+        # None once another model is the active one: its vectors have another size.
+        RawSQL(sql.IS_ACTIVE, (ask.model_id,), BooleanField()),
+        embedding_model_id=ask.model_id,
+    )
     # A scan of the index that ran out of tuples before it found as many as asked for
     # says nothing of the rest: a small audience of a big project is read exactly.
     distance = sql.DISTANCE.format(cast=vector_type())

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from connections.management.base import ProjectCommand, find_user
+from connections.refusals import Refused
 from connections.registry import UnknownName
 from retrieval.profiles import profiles
 from retrieval.results import Filters
@@ -40,7 +41,7 @@ class Command(ProjectCommand):
                     types=tuple(options["types"]), tags=tuple(options["tags"])
                 ),
             )
-        except UnknownName as error:
+        except (UnknownName, Refused) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
             self.print_json(answer.as_json())

@@ -9,6 +9,7 @@ from rest_framework.test import APIClient, APIRequestFactory
 from rest_framework.throttling import UserRateThrottle
 
 from connections.api.problems import handle
+from connections.refusals import Refused
 from connections.registry import UnknownName
 from tests.connections.api.callers import token_client
 
@@ -37,6 +38,7 @@ def answered(error: Exception):
             400,
             "unknown_name",
         ),
+        (Refused("Not like that."), 400, "refused"),
         (caused(OperationalError(), QueryCanceled()), 503, "too_slow"),
         (RuntimeError("secret"), 500, "internal"),
     ],
