@@ -209,6 +209,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "graph.tasks.embed_waiting",
         "schedule": 60,
     },
+    "refresh communities": {
+        "task": "retrieval.tasks.refresh_due_communities",
+        "schedule": 60,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"

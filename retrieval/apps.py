@@ -7,6 +7,8 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
+        from retrieval.communities.refresh import note_growth
         from retrieval.frequencies import count_lexemes
 
         after_runs.add("count lexemes", count_lexemes)
+        after_runs.add("note growth for communities", note_growth)
