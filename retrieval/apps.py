@@ -7,6 +7,7 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
+        from retrieval.arms import community, filename, tags  # noqa: F401 - register
         from retrieval.communities.refresh import note_growth
         from retrieval.frequencies import count_lexemes
 

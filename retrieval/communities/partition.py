@@ -14,6 +14,9 @@ from retrieval.communities.reading import Graph, Ids, Weights
 ALGORITHM = "Leiden (modularity)"
 RESOLUTION = 0.5
 SEED = 20_190_326
+# Measured on two projects that grew by a twentieth: 92 and 98 % of the nodes stay in
+# their community, against 84 and 90 % after one pass, or 84 and 86 % from nothing.
+ITERATIONS = 3
 # Two nodes are a pair, not a community.
 LEAST_MEMBERS = 3
 # An edge counts by its weight over the degrees of both its ends to this power: a
@@ -110,6 +113,7 @@ def partition(links: Links, before: Mapping[int, int]) -> Partition:
         edges,
         starting_communities=_start(names, before),
         resolution=RESOLUTION,
+        iterations=ITERATIONS,
         seed=SEED,
         use_modularity=True,
     )
@@ -160,7 +164,7 @@ def _inner_strength(links: Links, found: Partition) -> Weights:
     inside = found.labels[sources] == found.labels[targets]
     ends = np.r_[sources[inside], targets[inside]]
     weights = np.r_[links.weights[inside], links.weights[inside]]
-    return np.bincount(ends, weights, minlength=len(found.places))
+    return np.bincount(ends, weights, minlength=len(found.places)).astype(float)
 
 
 def keep_names(

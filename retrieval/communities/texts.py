@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 # More of the words of a text than this would be a few long texts' only.
-TEXT_CHARACTERS = 2000
+TEXT_CHARACTERS = 1200
 TITLE_TERMS, TITLE_PHRASES, TITLE_NAMES = 6, 4, 3
 SUMMARY_TERMS, SUMMARY_SENTENCES = 24, 3
 SENTENCE_LEAST, SENTENCE_MOST = 25, 300
+# Less of a line in letters is a table, a path or a program.
+LETTERS_LEAST = 0.8
 # Two sentences that share more of their words than this say the same.
 ALIKE = 0.5
 TITLE_CHARACTERS = 200
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_NO_WORDS = re.compile(r"https?://\S+|<[^>\s]+>|\S+@\S+")
+_NO_WORDS = re.compile(r"https?://\S+|<[^>\s]+>|\S+@\S+|:[a-z0-9_+-]+:")
+_BLANKS, _NO_LETTERS = re.compile(r"\s+"), re.compile(r"[\W\d_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\s*\n+\s*")
 
 
@@ -31,6 +34,7 @@ class Stem:
 
 
 Stems = Mapping[tuple[str, str], Stem]
+_Said = Sequence[tuple[str, Stem | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,12 @@ def words_of(text: Text) -> list[str]:
 def describe(texts: Sequence[Text], stems: Stems) -> Description:
     """Return title and summary of a community from its most central texts.
 
-    The title is its most characteristic terms by tf-idf over texts (a term counts
-    once a text), or where it says nothing, the names of its most central members.
+    The title is its most characteristic terms, or where nothing is said, the names of
+    its most central members.
     """
-    terms = _terms(texts, stems)
-    title = _title(terms, texts, stems) or _names(texts)
+    said = [_said(text, stems) for text in texts]
+    terms = _terms(said)
+    title = _title(terms, said) or _names(texts)
     summary = _summary(terms[:SUMMARY_TERMS], texts, stems)
     found_by = [term.lexeme for term in terms[:SUMMARY_TERMS]]
     for sentence, language in summary:
@@ -101,24 +106,32 @@ def describe(texts: Sequence[Text], stems: Stems) -> Description:
     )
 
 
-def _terms(texts: Sequence[Text], stems: Stems) -> list[_Term]:
-    """Return the terms that two or more of the texts use, the heaviest first."""
+def _said(text: Text, stems: Stems) -> list[tuple[str, Stem | None]]:
+    """Return the words of a text in order; None: one that no index has."""
+    return [(word, stems.get((text.language, word))) for word in words_of(text)]
+
+
+def _terms(texts: Sequence[_Said]) -> list[_Term]:
+    """Return the terms that two or more of the texts use, the heaviest first.
+
+    A term weighs how many texts use it, times how much likelier it is here than in
+    the whole project (its part of the Kullback-Leibler divergence of the two).
+    """
     used: Counter[str] = Counter()
     idf: dict[str, float] = {}
-    forms: dict[str, Counter[str]] = {}
-    for text in texts:
-        here = set()
-        for word in words_of(text):
-            if stem := stems.get((text.language, word)):
-                here.add(stem.lexeme)
-                idf[stem.lexeme] = stem.idf
-                forms.setdefault(stem.lexeme, Counter())[word] += 1
-        used.update(here)
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for said in texts:
+        known = {word: stem for word, stem in said if stem}
+        used.update({stem.lexeme for stem in known.values()})
+        for word, stem in known.items():
+            idf[stem.lexeme] = stem.idf
+            forms[stem.lexeme][word] += 1
     least = min(2, len(texts))
     terms = [
-        _Term(lexeme, _usual(forms[lexeme]), count * max(idf[lexeme], 0.0))
+        _Term(lexeme, _usual(forms[lexeme]), weight)
         for lexeme, count in used.items()
         if count >= least
+        and (weight := count * (idf[lexeme] + math.log(count / len(texts)))) > 0
     ]
     return sorted(terms, key=lambda term: (-term.weight, term.lexeme))
 
@@ -127,10 +140,9 @@ def _usual(forms: Counter[str]) -> str:
     return min(forms, key=lambda word: (-forms[word], word))
 
 
-def _title(terms: Sequence[_Term], texts: Sequence[Text], stems: Stems) -> str:
+def _title(terms: Sequence[_Term], texts: Sequence[_Said]) -> str:
     words = {term.lexeme: term.word for term in terms[:TITLE_TERMS]}
-    follows = _neighbours(words, texts, stems)
-    used = _counts(words, texts, stems)
+    follows, used = _neighbours(words, texts)
     phrases: list[str] = []
     spent: set[str] = set()
     for lexeme in words:
@@ -160,27 +172,20 @@ def _phrase(
 
 
 def _neighbours(
-    words: Mapping[str, str], texts: Sequence[Text], stems: Stems
-) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
-    for text in texts:
-        for first, second in pairwise(_stemmed(text, stems)):
-            if first != second and first in words and second in words:
-                found[first, second] += 1
-    return found
-
-
-def _counts(
-    words: Mapping[str, str], texts: Sequence[Text], stems: Stems
-) -> Counter[str]:
-    return Counter(
-        lexeme for text in texts for lexeme in _stemmed(text, stems) if lexeme in words
-    )
-
-
-def _stemmed(text: Text, stems: Stems) -> list[str]:
-    found = (stems.get((text.language, word)) for word in words_of(text))
-    return [stem.lexeme if stem else "" for stem in found]
+    words: Mapping[str, str], texts: Sequence[_Said]
+) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+    """Return how often one of `words` follows another, and how often each is said."""
+    follows: Counter[tuple[str, str]] = Counter()
+    used: Counter[str] = Counter()
+    for said in texts:
+        lexemes = [stem.lexeme if stem else "" for _, stem in said]
+        used.update(lexeme for lexeme in lexemes if lexeme in words)
+        follows.update(
+            pair
+            for pair in pairwise(lexemes)
+            if pair[0] in words and pair[1] in words and pair[0] != pair[1]
+        )
+    return follows, used
 
 
 def _names(texts: Sequence[Text]) -> str:
@@ -224,8 +229,15 @@ def _worth(
 
 def _sentences(content: str) -> Iterator[str]:
     for sentence in _SENTENCE_END.split(content[:TEXT_CHARACTERS]):
-        if SENTENCE_LEAST <= len(sentence.strip()) <= SENTENCE_MOST:
-            yield sentence.strip()
+        said = sentence.strip()
+        if SENTENCE_LEAST <= len(said) <= SENTENCE_MOST and _is_prose(said):
+            yield said
+
+
+def _is_prose(said: str) -> bool:
+    dense = len(_BLANKS.sub("", said))
+    letters = len(_NO_LETTERS.sub("", said))
+    return letters >= LETTERS_LEAST * dense and not said.startswith(">")
 
 
 def _lexemes(said: str, language: str, stems: Stems) -> list[str]:

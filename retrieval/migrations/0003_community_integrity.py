@@ -78,7 +78,7 @@ DROP FUNCTION retrieval_take_community_text(bigint, bigint, bigint);
 # of titles, and every word of a question is in thousands of them.
 NAMES = """
 CREATE INDEX retrieval_names_trigram ON graph_nodes
-    USING gin ((title || ' ' || key) gin_trgm_ops)
+    USING gin ((title || ' ' || coalesce(metadata ->> 'path', '')) gin_trgm_ops)
     WHERE node_type IN ('file', 'meeting')
        OR (node_type = 'email' AND key LIKE '%#attachment-%');
 """

@@ -29,7 +29,7 @@ class Command(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["project"])
         if options["list"]:
-            self._list(project, **options)
+            self._list(project, options)
             return
         quiet = options["no_progress"]
         try:
@@ -48,7 +48,7 @@ class Command(ProjectCommand):
         else:
             self.stdout.write(", ".join(f"{n} {v}" for n, v in values.items()))
 
-    def _list(self, project: Project, **options: Any) -> None:
+    def _list(self, project: Project, options: dict[str, Any]) -> None:
         if options["limit"] < 1:
             raise CommandError("--limit must be 1 or more.")
         user = find_user(options["user"])
