@@ -25,6 +25,7 @@ from connections.models import (
 from graph.admin.identity import Person
 from graph.models import Edge, Identity, IdentityDecision, Node, Record
 from memory.models import Conversation
+from retrieval.models import Community
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
 
@@ -46,6 +47,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(Identity, "Identities", "badge"),
         Section(IdentityDecision, "Identity decisions", "call_merge"),
         Section(Record, "Records", "receipt_long"),
+        Section(Community, "Communities", "bubble_chart"),
     ),
     "Sources": (
         Section(Source, "Sources", "database"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import graspologic_native
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from retrieval.communities.reading import Graph, Ids, Weights
 
@@ -111,7 +113,7 @@ def partition(links: Links, before: Mapping[int, int]) -> Partition:
     ]
     quality, labels = graspologic_native.leiden(
         edges,
-        starting_communities=_start(names, before),
+        starting_communities=_start(links, vertices, before),
         resolution=RESOLUTION,
         iterations=ITERATIONS,
         seed=SEED,
@@ -122,17 +124,27 @@ def partition(links: Links, before: Mapping[int, int]) -> Partition:
 
 
 def _start(
-    names: Mapping[int, str], before: Mapping[int, int]
+    links: Links, vertices: Ids, before: Mapping[int, int]
 ) -> dict[str, int] | None:
+    """Return where Leiden starts: the pieces of the former communities that still
+    hold together.
+
+    The library breaks off (graspologic-native, issue 29) when a node starts in a
+    community without a neighbour of it there.
+    """
     if not before:
         return None
-    numbers: dict[int, int] = {}
-    start: dict[str, int] = {}
-    for place, name in names.items():
-        # A node that is new begins on its own; ids of communities are above zero.
-        community = before.get(place, -1 - place)
-        start[name] = numbers.setdefault(community, len(numbers))
-    return start
+    # A node that is new begins on its own; ids of communities are above zero.
+    former = np.array([before.get(p, -1 - p) for p in vertices.tolist()])
+    sources = np.searchsorted(vertices, links.sources)
+    targets = np.searchsorted(vertices, links.targets)
+    stays = former[sources] == former[targets]
+    inside = coo_matrix(
+        (np.ones(stays.sum()), (sources[stays], targets[stays])),
+        shape=(len(vertices), len(vertices)),
+    )
+    _, pieces = connected_components(inside, directed=False)
+    return dict(zip(map(str, vertices.tolist()), pieces.tolist(), strict=True))
 
 
 def communities_of(graph: Graph, links: Links, found: Partition) -> list[Found]:

@@ -75,6 +75,7 @@ WEIGH = """
 # --- the swap: what was found lies in scratch tables, then takes the old one's place --
 
 STAGE = """
+    DROP TABLE IF EXISTS pg_temp.staged_communities, pg_temp.staged_members;
     CREATE TEMP TABLE staged_communities (
         id bigint PRIMARY KEY, audience_id bigint NOT NULL, share float8 NOT NULL,
         title text NOT NULL, summary jsonb NOT NULL,
@@ -165,7 +166,4 @@ WRITE_MEMBERS = """
      WHERE (old.community_id, old.centrality, old.is_evidence)
            IS DISTINCT FROM
            (excluded.community_id, excluded.centrality, excluded.is_evidence)
-"""
-CHANGED_TEXTS = """
-    SELECT count(*) FROM staged_communities c WHERE c.title = ''
 """
