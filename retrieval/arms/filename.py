@@ -14,6 +14,8 @@ from retrieval.frequencies import languages_of
 # Fewer letters have too few trigrams to be told apart; of a long question the first
 # words count.
 LETTERS, WORDS = 3, 24
+# A question names a few things; what fits less than these many is chance.
+NAMED = 30
 _TOKEN = re.compile(r"[^\s\"'`,;:!?()\[\]{}<>]+")
 
 
@@ -38,7 +40,7 @@ def find(ask: Ask, plan: Plan) -> Sequence[Hit]:
                 "now": ask.now,
                 "vector": ask.vector,
                 "model": ask.model_id,
-                "pool": plan.pool,
+                "pool": min(plan.pool, NAMED),
             },
         )
         return [Hit(node, key, float(s), part) for node, key, s, part in cursor]

@@ -74,26 +74,32 @@ COMMUNITY = """
 # A file's name and tags are its own, its words are its sections': the section nearest
 # the question stands for it. `{shown}` of the two statements below.
 SHOWN = """
+    asked (id, key, score, at, itself) AS MATERIALIZED (
+        SELECT whole.id, whole.key, whole.score, whole.at,
+               whole.node_type <> 'file' OR own.id IS NOT NULL
+          FROM whole LEFT JOIN LATERAL (
+               SELECT allowed.id FROM allowed WHERE allowed.id = whole.id LIMIT 1
+               ) own ON true
+    ),
     shown (id, key, is_part, score, at) AS (
-        SELECT n.id, n.key, jsonb_exists(n.metadata, 'piece'), whole.score, whole.at
-          FROM whole JOIN graph_nodes n ON n.id = whole.id
-         WHERE whole.node_type <> 'file'
-            OR EXISTS (SELECT 1 FROM allowed WHERE allowed.id = n.id)
+        SELECT n.id, n.key, jsonb_exists(n.metadata, 'piece'), asked.score, asked.at
+          FROM asked JOIN graph_nodes n ON n.id = asked.id
+         WHERE asked.itself
         UNION ALL
-        SELECT part.id, part.key, true, whole.score, whole.at
-          FROM whole CROSS JOIN LATERAL (
+        SELECT part.id, part.key, true, asked.score, asked.at
+          FROM asked CROSS JOIN LATERAL (
                SELECT n.id, n.key
                  FROM graph_edges e JOIN graph_nodes n ON n.id = e.source_id
                 WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
-                  AND e.target_id = whole.id AND e.relation = 'part_of'
+                  AND e.target_id = asked.id AND e.relation = 'part_of'
                   AND (e.valid_to IS NULL OR e.valid_to > %(now)s)
-                  AND n.id IN (SELECT allowed.id FROM allowed)
+                  AND n.id IN (SELECT allowed.id FROM allowed
+                                WHERE allowed.id = e.source_id)
                 ORDER BY CASE WHEN n.embedding_model_id = %(model)s
                               THEN n.embedding <=> %(vector)s::vector END,
                          (n.metadata ->> 'position')::numeric, n.key COLLATE "C"
                 LIMIT 1) part
-         WHERE whole.node_type = 'file'
-           AND NOT EXISTS (SELECT 1 FROM allowed WHERE allowed.id = whole.id)
+         WHERE NOT asked.itself
     )
     SELECT s.id, s.key, s.score, s.is_part FROM shown s
      ORDER BY s.score DESC, s.at DESC NULLS LAST, s.key COLLATE "C"
@@ -131,10 +137,18 @@ TAGS = """
          GROUP BY n.id
     ),
     whole (id, key, node_type, score, at) AS MATERIALIZED (
-        SELECT n.id, n.key, n.node_type, tagged.score, n.occurred_at
-          FROM tagged JOIN graph_nodes n ON n.id = tagged.id
-         WHERE n.node_type = 'file' OR n.id IN (SELECT allowed.id FROM allowed)
-         ORDER BY tagged.score DESC, n.occurred_at DESC NULLS LAST, n.key COLLATE "C"
+        SELECT found.id, found.key, found.node_type, tagged.score, found.at
+          FROM tagged CROSS JOIN LATERAL (
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = tagged.id AND n.node_type = 'file'
+               UNION ALL
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = tagged.id AND n.node_type <> 'file'
+                  AND n.id IN (SELECT allowed.id FROM allowed WHERE allowed.id = tagged.id)
+               OFFSET 0) found (id, key, node_type, at)
+         ORDER BY tagged.score DESC, found.at DESC NULLS LAST, found.key COLLATE "C"
          LIMIT %(pool)s
     ),
     {shown}
@@ -151,19 +165,21 @@ FILENAME = """
                SELECT 1 FROM unnest(%(languages)s::text[]) AS language (name)
                 WHERE to_tsvector(language.name::regconfig, said.text) = '')
     ),
-    fit (id, word, name, much) AS MATERIALIZED (
-        SELECT n.id, word.text, named.name, word_similarity(word.text, named.name)
-          FROM word CROSS JOIN graph_nodes n
-         CROSS JOIN LATERAL (
-               SELECT n.title || ' ' || coalesce(n.metadata ->> 'path', '')
-               ) AS named (name)
-         WHERE (n.title || ' ' || coalesce(n.metadata ->> 'path', '')) %%> word.text
-           AND (n.node_type IN ('file', 'meeting')
-                OR (n.node_type = 'email' AND n.key LIKE '%%#attachment-%%'))
-           AND n.tenant_id = %(tenant)s AND n.project_id = %(project)s
-           AND n.trashed_at IS NULL
-           AND (%(audiences)s::bigint[] IS NULL
-                OR n.audience_id = ANY(%(audiences)s::bigint[]))
+    fit (id, word, title, much) AS MATERIALIZED (
+        SELECT near.id, word.text, near.title, word_similarity(word.text, near.name)
+          FROM word CROSS JOIN LATERAL (
+               SELECT n.id, n.title,
+                      n.title || ' ' || coalesce(n.metadata ->> 'path', '')
+                 FROM graph_nodes n
+                WHERE (n.title || ' ' || coalesce(n.metadata ->> 'path', ''))
+                      %%> word.text
+                  AND (n.node_type IN ('file', 'meeting')
+                       OR (n.node_type = 'email' AND n.key LIKE '%%#attachment-%%'))
+                  AND n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+                  AND n.trashed_at IS NULL
+                  AND (%(audiences)s::bigint[] IS NULL
+                       OR n.audience_id = ANY(%(audiences)s::bigint[]))
+               OFFSET 0) near (id, title, name)
     ),
     rarity (word, weight) AS (
         SELECT f.word, ln(1 + (SELECT count(*) FROM fit)::float8 / count(*))
@@ -171,16 +187,23 @@ FILENAME = """
     ),
     named (id, score) AS (
         SELECT f.id, sum(f.much * r.weight)
-                     * (0.5 + max(word_similarity(n.title, %(question)s)))
+                     * (0.5 + max(word_similarity(f.title, %(question)s)))
           FROM fit f JOIN rarity r ON r.word = f.word
-          JOIN graph_nodes n ON n.id = f.id
          GROUP BY f.id
     ),
     whole (id, key, node_type, score, at) AS MATERIALIZED (
-        SELECT n.id, n.key, n.node_type, named.score, n.occurred_at
-          FROM named JOIN graph_nodes n ON n.id = named.id
-         WHERE n.node_type = 'file' OR n.id IN (SELECT allowed.id FROM allowed)
-         ORDER BY named.score DESC, n.occurred_at DESC NULLS LAST, n.key COLLATE "C"
+        SELECT found.id, found.key, found.node_type, named.score, found.at
+          FROM named CROSS JOIN LATERAL (
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = named.id AND n.node_type = 'file'
+               UNION ALL
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = named.id AND n.node_type <> 'file'
+                  AND n.id IN (SELECT allowed.id FROM allowed WHERE allowed.id = named.id)
+               OFFSET 0) found (id, key, node_type, at)
+         ORDER BY named.score DESC, found.at DESC NULLS LAST, found.key COLLATE "C"
          LIMIT %(pool)s
     ),
     {shown}

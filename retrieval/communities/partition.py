@@ -71,7 +71,7 @@ def links_by_audience(
             & np.isin(at_target[own], may)
             & np.isin(graph.edge_audiences[own], may)
         )
-        edges = own[seen]
+        edges = _tying(graph, audience, own[seen])
         if len(edges):
             yield _damped(
                 audience,
@@ -79,6 +79,17 @@ def links_by_audience(
                 graph.targets[edges],
                 graph.weights[edges],
             )
+
+
+def _tying(graph: Graph, audience: int, edges: Ids) -> Ids:
+    """Return `edges` without those to a node of others that has but one of them: it
+    ties nothing to anything, and would only draw a member away from its own."""
+    sources, targets = graph.sources[edges], graph.targets[edges]
+    of_source = graph.audiences[sources] == audience
+    foreign = of_source != (graph.audiences[targets] == audience)
+    other = np.where(of_source, targets, sources)
+    counts = np.bincount(other[foreign], minlength=len(graph.ids))
+    return edges[~foreign | (counts[other] > 1)]
 
 
 def _damped(audience: int, sources: Ids, targets: Ids, weights: Weights) -> Links:

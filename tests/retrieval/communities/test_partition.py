@@ -93,6 +93,13 @@ def test_what_all_may_see_ties_a_private_community_and_is_no_member_of_it():
     assert found_in(graph, {1: [1], 2: [1, 2]}) == [[0, 1, 2, 3]]
 
 
+def test_a_public_node_that_ties_one_private_one_draws_it_nowhere():
+    edges = [(0, 1), (1, 2), (2, 3), (0, 4), (1, 5), (2, 6), (3, 7)]
+    graph = graph_of(edges, [2] * 4 + [1] * 4)
+    (links,) = links_by_audience(graph, {2: [1, 2]})
+    assert set(links.targets.tolist()) == {1, 2, 3}
+
+
 def test_two_nodes_are_no_community():
     assert found_in(graph_of([(0, 1)], [1, 1]), {1: [1]}) == []
 
