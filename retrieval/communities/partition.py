@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import graspologic_native
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from retrieval.communities.reading import Graph, Ids, Weights
 
@@ -150,12 +148,23 @@ def _start(
     sources = np.searchsorted(vertices, links.sources)
     targets = np.searchsorted(vertices, links.targets)
     stays = former[sources] == former[targets]
-    inside = coo_matrix(
-        (np.ones(stays.sum()), (sources[stays], targets[stays])),
-        shape=(len(vertices), len(vertices)),
-    )
-    _, pieces = connected_components(inside, directed=False)
+    pieces = _pieces(len(vertices), sources[stays], targets[stays])
     return dict(zip(map(str, vertices.tolist()), pieces.tolist(), strict=True))
+
+
+def _pieces(count: int, sources: Ids, targets: Ids) -> Ids:
+    """Return the connected component of each of `count` vertices, numbered from 0."""
+    labels = np.arange(count)
+    while True:
+        least = np.minimum(labels[sources], labels[targets])
+        lower = labels.copy()
+        np.minimum.at(lower, sources, least)
+        np.minimum.at(lower, targets, least)
+        # A label is a vertex; its own label is at most as great: a shorter way.
+        lower = lower[lower]
+        if np.array_equal(lower, labels):
+            return np.unique(labels, return_inverse=True)[1]
+        labels = lower
 
 
 def communities_of(graph: Graph, links: Links, found: Partition) -> list[Found]:

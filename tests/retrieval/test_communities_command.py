@@ -22,7 +22,7 @@ def test_it_finds_communities_and_lists_them_as_a_user_sees_them(
     found = json.loads(run(capsys, "--json"))
     assert found["communities"] == 3
     assert found["algorithm"] == "Leiden (modularity)"
-    assert "3 " in run(capsys)
+    assert "communities 3, kept 3" in run(capsys)
     every = json.loads(run(capsys, "--list", "--json"))["communities"]
     assert len(every) == 3
     assert every[0]["key"].startswith("community:")

@@ -186,3 +186,15 @@ def test_leiden_starts_from_whatever_was_there_and_leaves_no_node_out(edges, bef
     assert set(found.places.tolist()) == {end for edge in edges for end in edge}
     again = partition(links, before)
     assert found.labels.tolist() == again.labels.tolist()
+
+
+@given(edges=edges_of)
+def test_pieces_are_what_edges_connect(edges):
+    ends = np.array(edges)
+    found = partitioning._pieces(26, ends[:, 0], ends[:, 1])
+    groups = {n: {n} for n in range(26)}
+    for first, second in edges:
+        joined = groups[first] | groups[second]
+        groups |= dict.fromkeys(joined, joined)
+    for n in range(26):
+        assert {m for m in range(26) if found[m] == found[n]} == groups[n]
