@@ -33,6 +33,7 @@ from graph.models import (
     RefusedText,
 )
 from memory.models import Conversation
+from retrieval.models import Community
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
 
@@ -56,6 +57,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(Record, "Records", "receipt_long"),
         Section(EmbeddingModel, "Embedding models", "scatter_plot"),
         Section(RefusedText, "Refused texts", "block"),
+        Section(Community, "Communities", "bubble_chart"),
     ),
     "Sources": (
         Section(Source, "Sources", "database"),

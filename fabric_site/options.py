@@ -81,6 +81,8 @@ def ranking() -> dict[str, Any]:
             expected="rules, onnx or model",
         ),
         "RERANKER_PATH": env.text(
-            "FABRIC_RERANKER_PATH", fits=env.is_folder, expected="a folder that is there"
+            "FABRIC_RERANKER_PATH",
+            fits=env.is_folder,
+            expected="a folder that is there",
         ),
     }

@@ -74,7 +74,9 @@ DATABASES["default"]["OPTIONS"] = {
 DATABASES["arms"] = {
     **DATABASES["default"],
     "CONN_MAX_AGE": None,
-    "OPTIONS": {k: v for k, v in DATABASES["default"]["OPTIONS"].items() if k != "pool"},
+    "OPTIONS": {
+        k: v for k, v in DATABASES["default"]["OPTIONS"].items() if k != "pool"
+    },
     "TEST": {"MIRROR": "default"},
 }
 DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]
@@ -221,6 +223,10 @@ CELERY_BEAT_SCHEDULE = {
     "ask a model about new texts": {
         "task": "graph.tasks.ask_about_waiting",
         "schedule": 300,
+    },
+    "refresh communities": {
+        "task": "retrieval.tasks.refresh_due_communities",
+        "schedule": 60,
     },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -29,7 +29,9 @@ class Hop:
 
 
 def hops(nodes, near, *, project, relations=None, as_of=None, fan_out=FAN_OUT):
-    return [Hop(*r) for r in _hops(nodes, near, project, as_of or timezone.now(), relations)]
+    return [
+        Hop(*r) for r in _hops(nodes, near, project, as_of or timezone.now(), relations)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,18 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
-        from retrieval.arms import graph, keyword, vector, walk  # noqa: F401 - register
         from retrieval import rerank_onnx  # noqa: F401 - registers itself
+        from retrieval.arms import (  # noqa: F401 - each registers itself
+            community,
+            filename,
+            graph,
+            keyword,
+            tags,
+            vector,
+            walk,
+        )
+        from retrieval.communities.refresh import note_growth
         from retrieval.frequencies import count_lexemes
 
         after_runs.add("count lexemes", count_lexemes)
+        after_runs.add("note growth for communities", note_growth)

@@ -50,7 +50,9 @@ class RankedQuerySet(NodeQuerySet):
             "limit": limit,
         }
         with connections[self.db].cursor() as cursor:
-            cursor.execute(sql.FUSED.format(allowed=allowed, cast=vector_type()), values)
+            cursor.execute(
+                sql.FUSED.format(allowed=allowed, cast=vector_type()), values
+            )
             return [_fused(row) for row in cursor.fetchall()]
 
 

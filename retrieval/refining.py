@@ -52,9 +52,7 @@ def refine(
     return replace(refined, results=in_order(refined.results))
 
 
-def _reranked(
-    results: Sequence[Result], recipe: Profile, question: str
-) -> Refined:
+def _reranked(results: Sequence[Result], recipe: Profile, question: str) -> Refined:
     name = (settings.FABRIC["RERANKER"] or recipe.rerank) if recipe.rerank else ""
     if not name:
         return Refined(tuple(results))

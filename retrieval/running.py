@@ -165,7 +165,13 @@ def _outcome(find: Callable[[], Sequence[Hit]], name: str) -> _Outcome:
         hits = find()
     except (OperationalError, InterfaceError) as error:
         fault = _reason(error)
-    except (DatabaseError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except (
+        DatabaseError,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         logger.exception("The arm %s failed.", name)
         fault = _reason(error)
     return _Outcome(hits, (time.perf_counter() - started) * 1000, fault)

@@ -88,7 +88,10 @@ def search(
         question=asked.parsed.asked,
         now=asked.now,
     )
-    dropped = {**found.dropped, **({"rerank": refined.dropped} if refined.dropped else {})}
+    dropped = {
+        **found.dropped,
+        **({"rerank": refined.dropped} if refined.dropped else {}),
+    }
     return SearchAnswer(
         query=query,
         parsed=asked.parsed,

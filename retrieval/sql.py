@@ -58,10 +58,7 @@ COVER_RANK_WITH_METADATA = (
 )
 # An index can order by this, but not by this plus nothing.
 DISTANCE = "graph_nodes.embedding <=> %s::{cast}"
-SIMILARITY = (
-    "CASE WHEN graph_nodes.embedding_model_id = %s"
-    f" THEN 1 - ({DISTANCE}) END"
-)
+SIMILARITY = f"CASE WHEN graph_nodes.embedding_model_id = %s THEN 1 - ({DISTANCE}) END"
 
 IS_ACTIVE = "(SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %s)"
 

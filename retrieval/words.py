@@ -79,9 +79,7 @@ def idf(nodes: int, total: int) -> float:
     return math.log(1 + max(0.0, total - nodes + 0.5) / (nodes + 0.5))
 
 
-def words_in(
-    project: Project, text: str, *, using: str = DEFAULT_DB_ALIAS
-) -> Words:
+def words_in(project: Project, text: str, *, using: str = DEFAULT_DB_ALIAS) -> Words:
     """Return the lexemes of `text` in each language of the project."""
     with connections[using].cursor() as cursor:
         cursor.execute(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from connections.models import Project
@@ -89,3 +91,20 @@ class Arm:
 
 
 arms: Registry[Arm] = Registry("arm")
+
+
+def allowed_sql(nodes: NodeQuerySet) -> tuple[str, dict[str, Any]]:
+    """Return a queryset as a statement that gives ids, and its values by name.
+
+    It goes into a statement with named parameters: `WITH allowed (id) AS ({allowed})`,
+    the column named, for it compiles to `"id" AS "pk"`.
+    """
+    try:
+        text, values = nodes.order_by().values("pk").query.sql_with_params()
+    except EmptyResultSet:
+        return "SELECT NULL::bigint WHERE false", {}
+    named = {f"allowed_{i}": value for i, value in enumerate(values)}
+    # A sign that the queryset itself quoted must stay quoted.
+    pieces = [piece.replace("%%", "%").replace("%", "%%") for piece in text.split("%s")]
+    places = [*(f"%({name})s" for name in named), ""]
+    return "".join(map("".join, zip(pieces, places, strict=True))), named

@@ -46,9 +46,7 @@ def _any_word(ask: Ask) -> NodeQuerySet:
             BooleanField(),
         )
     else:
-        matching = RawSQL(
-            sql.MATCHES, (ask.words.candidates(),), BooleanField()
-        )
+        matching = RawSQL(sql.MATCHES, (ask.words.candidates(),), BooleanField())
     return ask.nodes.filter(matching).annotate(words_score=by_rarity(ask.words))
 
 

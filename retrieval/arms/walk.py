@@ -127,9 +127,7 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     )
 
 
-def _those_named(
-    ask: Ask, ids: Sequence[int], named: Sequence[int]
-) -> frozenset[int]:
+def _those_named(ask: Ask, ids: Sequence[int], named: Sequence[int]) -> frozenset[int]:
     """Return which of the nodes have an edge to something the question names."""
     if not named:
         return frozenset()
@@ -161,9 +159,7 @@ def _scores(
     )
 
 
-def _places(
-    ids: Sequence[int], ways: Sequence[tuple[int, int]]
-) -> NDArray[np.intp]:
+def _places(ids: Sequence[int], ways: Sequence[tuple[int, int]]) -> NDArray[np.intp]:
     place = {node: at for at, node in enumerate(ids)}
     both = [(place[a], place[b]) for a, b in ways if a in place and b in place]
     return np.array(both, dtype=np.intp).reshape(len(both), 2)
@@ -183,9 +179,7 @@ def lend(
     return words
 
 
-def _best(
-    ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]
-) -> list[Hit]:
+def _best(ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]) -> list[Hit]:
     ranked = sorted(
         (
             Hit(node, key, float(score), is_part)

@@ -155,7 +155,7 @@ class TestCandidates:
         )
 
     def test_pairs_that_expect_too_many_matches_are_left_out_after_the_first(self):
-        asked = self.words(10_000, **{name: 5000 for name in "abcd"})
+        asked = self.words(10_000, **dict.fromkeys("abcd", 5000))
         assert asked.candidates().count("&") == words.PAIRS_LEAST
 
     def test_quotes_and_backslashes_are_escaped(self):

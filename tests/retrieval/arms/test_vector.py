@@ -62,7 +62,9 @@ def test_an_index_that_runs_out_is_made_up_for_exactly(project, corpus, monkeypa
     """A scan of the index that stops short finds too few of a small audience."""
     monkeypatch.setattr(arm, "EXACT_BELOW", 0)
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL hnsw.iterative_scan = off; SET LOCAL hnsw.ef_search=1")
+        cursor.execute(
+            "SET LOCAL hnsw.iterative_scan = off; SET LOCAL hnsw.ef_search=1"
+        )
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         some = SearchableNode.objects.filter(key="m2")
         assert keys(found(project, Plan(pool=3), nodes=some)) == ["m2"]

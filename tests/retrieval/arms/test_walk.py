@@ -34,7 +34,9 @@ def seeded(*nodes):
 
 
 def walked(project, question, seeds, plan=PLAIN, **fields):
-    return found_by("walk", make_ask(project, question, hits=seeded(*seeds), **fields), plan)
+    return found_by(
+        "walk", make_ask(project, question, hits=seeded(*seeds), **fields), plan
+    )
 
 
 def test_the_answer_is_found_by_the_question_it_follows(project):
@@ -55,7 +57,11 @@ def test_each_word_comes_from_the_nearest_that_says_it(project):
 def test_it_walks_no_further_than_its_depth_and_from_its_best_seeds(project):
     nodes = talk(project, "spare key", *"abcdef")
     near = Plan(options={"meaning": 0, "named": 0, "depth": 2})
-    assert set(keys(walked(project, "spare key", nodes[:1], near))) == {"m0", "m1", "m2"}
+    assert set(keys(walked(project, "spare key", nodes[:1], near))) == {
+        "m0",
+        "m1",
+        "m2",
+    }
     one = Plan(options={"meaning": 0, "seeds": 1, "depth": 1})
     both = walked(project, "spare key", (nodes[0], nodes[5]), one)
     assert set(keys(both)) == {"m0", "m1"}

@@ -1,15 +1,11 @@
-"""What ranking needs to know of a project: how common each word is."""
+"""How common each word of a project is."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from connections.models import Project
-from graph.models import Node
-from retrieval.ranked import RankedQuerySet
 
 
 class Lexeme(models.Model):
@@ -48,12 +44,3 @@ class LexemeCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.nodes} nodes"
-
-
-class SearchableNode(Node):
-    """Nodes as search sees them; its manager ranks them."""
-
-    objects: ClassVar = RankedQuerySet.as_manager()
-
-    class Meta:
-        proxy = True

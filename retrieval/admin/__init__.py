@@ -1,0 +1,3 @@
+from retrieval.admin.communities import CommunityAdmin
+
+__all__ = ["CommunityAdmin"]

@@ -1,0 +1,52 @@
+"""Asking one arm a question, as the search does."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from connections.models import Project, User
+from graph.embed import embed_question
+from retrieval.arms.base import Ask, Hit, Plan, arms
+from retrieval.results import Filters, Parsed
+from retrieval.search import allowed_nodes
+
+
+def ask_for(
+    project: Project,
+    question: str,
+    *,
+    user: User | None = None,
+    filters: Filters = Filters(),  # noqa: B008 - frozen
+    typed: Filters = Filters(),  # noqa: B008
+) -> Ask:
+    vector, model_id = embed_question(question)
+    return Ask(
+        project=project,
+        nodes=allowed_nodes(project, user, filters),
+        parsed=Parsed(query=question, asked=question, typed=typed),
+        vector=vector,
+        model_id=model_id,
+        now=timezone.now(),
+    )
+
+
+def find(arm: str, ask: Ask, **plan: object) -> list[Hit]:
+    return list(arms[arm].find(ask, Plan(**plan)))
+
+
+def keys(arm: str, project: Project, question: str, **asking: object) -> list[str]:
+    return [hit.key for hit in find(arm, ask_for(project, question, **asking))]
+
+
+ODD = (
+    "",
+    "'",
+    "\\",
+    "a'b\\c",
+    "%s %(x)s",
+    "{allowed}",
+    "&|!():*",
+    "?" * 50,
+    "💥",
+    "the",
+)
