@@ -7,4 +7,7 @@ import os
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fabric_site.settings")
+# LanceDB warns at every search that names its columns.
+os.environ.setdefault("LANCE_LOG", "error")
+os.environ.setdefault("RUST_LOG", "error")
 django.setup()
