@@ -8,6 +8,5 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fabric_site.settings")
 # LanceDB warns at every search that names its columns.
-os.environ.setdefault("LANCE_LOG", "error")
-os.environ.setdefault("RUST_LOG", "error")
+os.environ.setdefault("LANCEDB_LOG", "error")
 django.setup()

@@ -140,26 +140,31 @@ def bare(owner: Connection) -> Iterator[None]:
         owner.execute(add + SQL(definition))
 
 
-def _write(owner: Connection, project: Project, size: int, texts: Iterable[str]) -> None:
+def _write(
+    owner: Connection, project: Project, size: int, texts: Iterable[str]
+) -> None:
     (first,) = owner.execute(FIRST_ID).fetchone() or (1,)
     audience, _ = Audience.objects.get_or_create(
         tenant=project.tenant, project=project, kind=Audience.Kind.PUBLIC, key=""
     )
     scope = Scope(project.tenant_id, project.pk, audience.pk, first, size)
     threads: dict[int, Message] = {}
-    with server() as other, owner.cursor() as nodes, other.cursor() as edges:
-        # Foreign keys are off, so that edges need not wait for their nodes.
-        with nodes.copy(NODES_IN) as nodes_in, edges.copy(EDGES_IN) as edges_in:
-            _write_structure(scope, nodes_in)
-            messages = _messages(project.path, texts)
-            while batch := list(islice(messages, BATCH)):
-                _write_messages(scope, batch, nodes_in)
-                _write_edges(scope, batch, edges_in)
-                threads |= {
-                    each.number: each for each in batch if each.thread is None
-                }
-                progress(f"{project.path}: {batch[-1].number + 1:,} of {size:,}")
-            _write_threads(scope, threads, nodes_in)
+    # Foreign keys are off, so that edges need not wait for their nodes.
+    with (
+        server() as other,
+        owner.cursor() as nodes,
+        other.cursor() as edges,
+        nodes.copy(NODES_IN) as nodes_in,
+        edges.copy(EDGES_IN) as edges_in,
+    ):
+        _write_structure(scope, nodes_in)
+        messages = _messages(project.path, texts)
+        while batch := list(islice(messages, BATCH)):
+            _write_messages(scope, batch, nodes_in)
+            _write_edges(scope, batch, edges_in)
+            threads |= {each.number: each for each in batch if each.thread is None}
+            progress(f"{project.path}: {batch[-1].number + 1:,} of {size:,}")
+        _write_threads(scope, threads, nodes_in)
     owner.execute(NEXT_ID, [scope.thread(size)])
 
 
@@ -188,13 +193,23 @@ def _write_structure(scope: Scope, into: Copy) -> None:
     _, model = active_embedder()
     for number in range(ACCOUNTS):
         _node(
-            scope, into, scope.account(number), f"identity:{number}", "person",
-            title=account_name(number), model=model.pk,
+            scope,
+            into,
+            scope.account(number),
+            f"identity:{number}",
+            "person",
+            title=account_name(number),
+            model=model.pk,
         )
     for number in range(CHANNELS):
         _node(
-            scope, into, scope.channel(number), f"slack:C{number}", "channel",
-            title=channel_title(number), model=model.pk,
+            scope,
+            into,
+            scope.channel(number),
+            f"slack:C{number}",
+            "channel",
+            title=channel_title(number),
+            model=model.pk,
         )
 
 
@@ -204,9 +219,16 @@ def _write_messages(scope: Scope, batch: list[Message], into: Copy) -> None:
     for each, vector in zip(batch, vectors, strict=True):
         key = f"slack:C{each.channel}:{each.number}"
         _node(
-            scope, into, scope.message(each.number), key, "message",
-            content=each.text, context=each.context, at=each.at,
-            vector=vector, model=model.pk,
+            scope,
+            into,
+            scope.message(each.number),
+            key,
+            "message",
+            content=each.text,
+            context=each.context,
+            at=each.at,
+            vector=vector,
+            model=model.pk,
         )
 
 
@@ -215,8 +237,14 @@ def _write_threads(scope: Scope, begun: Mapping[int, Message], into: Copy) -> No
     for number, each in begun.items():
         key = f"slack-thread:C{each.channel}:{number}"
         _node(
-            scope, into, scope.thread(number), key, "thread",
-            title=each.text[:80], at=each.at, model=model.pk,
+            scope,
+            into,
+            scope.thread(number),
+            key,
+            "thread",
+            title=each.text[:80],
+            at=each.at,
+            model=model.pk,
         )
 
 
@@ -235,8 +263,22 @@ def _node(
     model: int | None = None,
 ) -> None:
     into.write_row(
-        (node, scope.tenant, scope.project, scope.audience, key, node_type, title,
-         content, context, "slack", Jsonb({}), at, vector, model)
+        (
+            node,
+            scope.tenant,
+            scope.project,
+            scope.audience,
+            key,
+            node_type,
+            title,
+            content,
+            context,
+            "slack",
+            Jsonb({}),
+            at,
+            vector,
+            model,
+        )
     )
 
 
@@ -249,8 +291,17 @@ def _write_edges(scope: Scope, batch: list[Message], into: Copy) -> None:
         position: int | None = None,
     ) -> None:
         into.write_row(
-            (scope.tenant, scope.project, scope.audience, scope.message(each.number),
-             relation, target, within, position, each.at)
+            (
+                scope.tenant,
+                scope.project,
+                scope.audience,
+                scope.message(each.number),
+                relation,
+                target,
+                within,
+                position,
+                each.at,
+            )
         )
 
     for each in batch:
