@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 from unittest.mock import patch
 
 from django.utils import timezone
@@ -176,10 +177,10 @@ def _plans(profile: Profile) -> dict[str, Plan]:
 
 
 def _with(profile: Profile, name: str, plans: dict[str, Plan]) -> Profile:
-    if hasattr(profile, "arms"):
-        return replace(profile, name=name, arms=plans)
-    weights = {arm: plan.weight for arm, plan in plans.items()}
-    return replace(profile, name=name, weights=weights)
+    changes: dict[str, Any] = {"arms": plans}
+    if not hasattr(profile, "arms"):
+        changes = {"weights": {arm: plan.weight for arm, plan in plans.items()}}
+    return replace(profile, name=name, **changes)
 
 
 def _weightless(plan: Plan) -> Plan:

@@ -12,12 +12,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import lancedb
 import numpy as np
 import pyarrow as pa
 import tantivy
 from lancedb.index import FTS, Bitmap, IvfRq
+from lancedb.query import LanceHybridQueryBuilder, LanceVectorQueryBuilder
 from lancedb.rerankers import RRFReranker
 
 from benchmarks.database import server
@@ -136,7 +138,10 @@ def _hybrid(table: lancedb.table.Table, project: Project, limit: int) -> Asked:
 
     def ask(question: str, vector: np.ndarray) -> list[str]:
         found = (
-            table.search(query_type="hybrid", fts_columns="text")
+            cast(
+                LanceHybridQueryBuilder,
+                table.search(query_type="hybrid", fts_columns="text"),
+            )
             .vector(vector)
             .text(question)
             .where(f"project = {project.pk:d}", prefilter=True)
@@ -154,7 +159,7 @@ def _hybrid(table: lancedb.table.Table, project: Project, limit: int) -> Asked:
 def _vector(table: lancedb.table.Table, project: Project, limit: int) -> Asked:
     def ask(question: str, vector: np.ndarray) -> list[str]:
         found = (
-            table.search(vector, query_type="vector")
+            cast(LanceVectorQueryBuilder, table.search(vector, query_type="vector"))
             .where(f"project = {project.pk:d}", prefilter=True)
             .distance_type("cosine")
             .refine_factor(REFINED)

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import connection
 
@@ -24,6 +25,7 @@ from retrieval.search import search
 ASKED, SLOWLY, LIMIT, CALLERS = 80, 20, 20, 8
 FASTER, PEER_P50, PEER_P95, WHOLE = 15, 1.0, 1.5, 3.0
 RECALL, KEPT, BIG_SIZE, BIG_P95 = 0.99, 0.97, 1_000_000, 100
+DEFAULT = "default"
 _WORDS = re.compile(r"\w+")
 
 Vectors = Mapping[str, str | None]
@@ -145,16 +147,17 @@ def _add_whole(
         f"under {WHOLE:.0f}x LanceDB's p50",
         whole.p50 < WHOLE * hybrid.p50,
     )
-    for arm, took in shares.items():
-        report.add(f"- of it, {arm}", Timing.of(took))
-    default = profiles["default"]
+    for arm, milliseconds in shares.items():
+        report.add(f"- of it, {arm}", Timing.of(milliseconds))
+    default = profiles[DEFAULT]
     for arm in arms_of(default):
         with registered(alone(default, arm)) as name:
-            took = timed(
-                list(vectors),
-                lambda q, name=name: search(filled.big, q, user=None, profile=name),
-            )
+            took = timed(list(vectors), partial(_asked, filled.big, profile=name))
         report.add(f"{arm} alone, end to end", took)
+
+
+def _asked(project: Project, question: str, *, profile: str) -> object:
+    return search(project, question, user=None, limit=LIMIT, profile=profile)
 
 
 def _add_references(report: Report, project: Project, vectors: Vectors) -> None:
