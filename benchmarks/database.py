@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,11 +50,13 @@ def scratch_database() -> Iterator[None]:
 
 
 @contextmanager
-def kept_database(label: str, version: str) -> Iterator[bool]:
-    """Point Django at the database `label`, saying whether it was filled before.
+def kept_database(
+    label: str, version: str, fill: Callable[[], object]
+) -> Iterator[None]:
+    """Point Django at the database `label`, filled now or by an earlier run.
 
-    One that another version or a killed run left is made anew. It is dropped at the
-    end unless FABRIC_BENCH_KEEP is set.
+    One that another version, or a run killed while filling it, has left is made anew.
+    It is dropped at the end unless FABRIC_BENCH_KEEP is set.
     """
     before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
     name = f"{KEPT_PREFIX}{label}"
@@ -68,10 +70,10 @@ def kept_database(label: str, version: str) -> Iterator[bool]:
         try:
             if not is_filled:
                 call_command("migrate", database="owner", verbosity=0)
-            yield is_filled
-            # Only now: a run that was killed has left something else.
-            say = SQL("COMMENT ON DATABASE {} IS {}")
-            owner.execute(say.format(Identifier(name), version))
+                fill()
+                say = SQL("COMMENT ON DATABASE {} IS {}")
+                owner.execute(say.format(Identifier(name), version))
+            yield
         finally:
             use(before)
             if not os.environ.get("FABRIC_BENCH_KEEP", "").strip():

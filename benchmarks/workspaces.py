@@ -43,22 +43,22 @@ def workspace(size: int) -> Iterator[Workspace]:
     source = material(size)
     shape = f"{VERSION} {SEED} {migrations_version()} {source.name}"
     version = hashlib.sha256(shape.encode()).hexdigest()[:16]
-    with (
-        kept_database(str(size), version) as is_filled,
-        _folder(size, version) as folder,
-    ):
-        if not is_filled:
+    with _folder(size, version) as folder:
+
+        def load() -> None:
             shutil.rmtree(folder, ignore_errors=True)
-            fill(
-                {
-                    path: (count, source.texts(path, count))
-                    for path, count in _shares(size).items()
-                }
-            )
-        big, medium, small = (
-            Project.objects.named(f"{name}/main") for name in ("big", "medium", "small")
-        )
-        yield Workspace(size, source, big, medium, small, _member(big), folder)
+            shares = _shares(size).items()
+            fill({path: (count, source.texts(path, count)) for path, count in shares})
+
+        with kept_database(str(size), version, load):
+            yield _found(size, source, folder)
+
+
+def _found(size: int, source: Material, folder: Path) -> Workspace:
+    big, medium, small = (
+        Project.objects.named(f"{name}/main") for name in ("big", "medium", "small")
+    )
+    return Workspace(size, source, big, medium, small, _member(big), folder)
 
 
 def _shares(size: int) -> dict[str, int]:

@@ -28,24 +28,36 @@ def exists():
 
 
 def test_a_kept_database_is_filled_once_and_anew_for_another_version():
-    said = []
+    filled = []
     for version in ("one", "one", "two"):
-        with kept_database(LABEL, version) as is_filled:
-            said.append(is_filled)
-    assert said == [False, True, False]
+        with kept_database(LABEL, version, lambda v=version: filled.append(v)):
+            assert exists()
+    assert filled == ["one", "two"]
 
 
-def test_what_a_killed_run_left_is_made_anew():
-    with pytest.raises(KeyboardInterrupt), kept_database(LABEL, "one"):
+def test_what_a_run_killed_while_filling_left_is_made_anew():
+    def killed():
         raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), kept_database(LABEL, "one", killed):
+        pass
     assert exists()
-    with kept_database(LABEL, "one") as is_filled:
-        assert not is_filled
+    filled = []
+    with kept_database(LABEL, "one", lambda: filled.append(1)):
+        pass
+    assert filled == [1]
+
+
+def test_a_run_killed_afterwards_leaves_it_filled():
+    with pytest.raises(KeyboardInterrupt), kept_database(LABEL, "one", lambda: None):
+        raise KeyboardInterrupt
+    with kept_database(LABEL, "one", lambda: pytest.fail("filled again")):
+        pass
 
 
 def test_it_goes_away_where_it_is_not_to_be_kept(monkeypatch):
     monkeypatch.setenv("FABRIC_BENCH_KEEP", "")
-    with kept_database(LABEL, "one"):
+    with kept_database(LABEL, "one", lambda: None):
         assert exists()
     assert not exists()
     assert connections["owner"].settings_dict["NAME"]
