@@ -7,4 +7,6 @@ import os
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fabric_site.settings")
+# LanceDB warns at every search that names its columns.
+os.environ.setdefault("LANCEDB_LOG", "error")
 django.setup()

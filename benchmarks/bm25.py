@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable
 
 import bm25s
@@ -25,12 +24,11 @@ class Bm25:
         self.index = bm25s.BM25(k1=K1, b=B)
         self.index.index(self._tokens([text for _, text in pairs]), show_progress=False)
 
-    def search(self, question: str, limit: int) -> tuple[list[str], float]:
-        """Return the best keys, and the milliseconds it took."""
-        started = time.perf_counter()
+    def search(self, question: str, limit: int) -> list[str]:
+        """Return the best keys."""
         tokens = self._tokens([question])
         if not any(len(ids) for ids in tokens.ids):
-            return [], 0.0
+            return []
         found, scores = self.index.retrieve(
             tokens, k=min(limit * FOLDING, len(self.keys)), show_progress=False
         )
@@ -39,7 +37,7 @@ class Bm25:
             for place, score in zip(found[0], scores[0], strict=True)
             if score > 0
         )
-        return list(keys)[:limit], (time.perf_counter() - started) * 1000
+        return list(keys)[:limit]
 
     def _tokens(self, texts: list[str]) -> bm25s.tokenization.Tokenized:
         return bm25s.tokenize(

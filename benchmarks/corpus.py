@@ -61,7 +61,7 @@ def questions(name: str, count: int, size: int) -> list[str]:
     rng = random.Random(f"{SEED}{name}?")  # noqa: S311 - repeatable on purpose
     wanted = set(rng.sample(range(size), min(count, size)))
     asked = []
-    for number, text in enumerate(_texts(name, size)):
+    for number, text in enumerate(texts(name, size)):
         if number in wanted:
             words = text.rstrip(".").split()
             start = rng.randrange(len(words) - QUESTION_WORDS)
@@ -88,7 +88,8 @@ def _topic(number: int) -> list[str]:
     return rng.sample(words, TOPIC_WORDS)
 
 
-def _texts(name: str, size: int) -> Iterator[str]:
+def texts(name: str, size: int) -> Iterator[str]:
+    """Yield `size` made-up texts, the same for a name at every run."""
     words, weights = _vocabulary()
     shares = list(accumulate(1 / (rank + SHIFT) for rank in range(TOPIC_WORDS)))
     rng = random.Random(f"{SEED}{name}")  # noqa: S311 - repeatable on purpose
@@ -104,10 +105,21 @@ def _texts(name: str, size: int) -> Iterator[str]:
 
 
 @cache
-def _account(number: int) -> Record:
+def account_name(number: int) -> str:
+    """Return what the `number`-th of `ACCOUNTS` people is called."""
     words, _ = _vocabulary()
-    first, last = words[600 + number], words[1600 + 7 * number]
-    name = f"{first.title()} {last.title()}"
+    return f"{words[600 + number].title()} {words[1600 + 7 * number].title()}"
+
+
+def channel_title(number: int) -> str:
+    """Return the name of the `number`-th of `CHANNELS` channels."""
+    words, _ = _vocabulary()
+    return f"#{words[900 + number]}"
+
+
+@cache
+def _account(number: int) -> Record:
+    name = account_name(number)
     key = f"slack-user:U{number}"
     node = NodeDraft(
         key=key,
@@ -119,9 +131,8 @@ def _account(number: int) -> Record:
 
 
 def _channel(number: int) -> Record:
-    words, _ = _vocabulary()
     node = NodeDraft(
-        key=f"slack:C{number}", node_type="channel", title=f"#{words[900 + number]}"
+        key=f"slack:C{number}", node_type="channel", title=channel_title(number)
     )
     return Record(
         key=node.key, kind="channel", body=node.title, nodes=(node,), counted=False
@@ -131,7 +142,7 @@ def _channel(number: int) -> Record:
 def _messages(name: str, size: int) -> Iterator[Record]:
     rng = random.Random(f"{SEED}{name}!")  # noqa: S311 - repeatable on purpose
     open_threads: list[list[str]] = [[] for _ in range(CHANNELS)]
-    for number, text in enumerate(_texts(name, size)):
+    for number, text in enumerate(texts(name, size)):
         channel = min(int(rng.expovariate(0.12)), CHANNELS - 1)
         ts = f"{START + number * SPACING}.{number % 1_000_000:06d}"
         recent = open_threads[channel]

@@ -1,16 +1,18 @@
-"""A database of its own for each benchmark, dropped at the end."""
+"""Databases of the benchmarks' own: dropped at the end, or kept for the next run."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 from django.core.management import call_command
 from django.db import connections
+from django.db.migrations.loader import MigrationLoader
 from psycopg.sql import SQL, Identifier
 
 from benchmarks.report import Unavailable, warn
@@ -21,6 +23,11 @@ from graph.ingest import ingest as read_source
 from graph.sources import connect_source
 
 PREFIX = "fabric_bench_"
+KEPT_PREFIX = "fabric_kept_"
+SAID_OF = """
+    SELECT shobj_description(d.oid, 'pg_database') FROM pg_database d
+     WHERE d.datname = %s
+"""
 LEFTOVERS = "SELECT datname FROM pg_database WHERE datname LIKE %s"
 PATIENCE = 5  # seconds, and as many tries
 
@@ -32,10 +39,7 @@ def scratch_database() -> Iterator[None]:
     name = f"{PREFIX}{os.getpid()}"
     with server("postgres") as owner:
         _drop_leftovers(owner)
-        try:
-            owner.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-        except psycopg.errors.InsufficientPrivilege:
-            raise Unavailable("the owner login may not create databases.") from None
+        _create(owner, name)
         try:
             use(dict.fromkeys(connections, name))
             call_command("migrate", database="owner", verbosity=0)
@@ -43,6 +47,52 @@ def scratch_database() -> Iterator[None]:
         finally:
             use(before)
             _drop(owner, name)
+
+
+@contextmanager
+def kept_database(
+    label: str, version: str, fill: Callable[[], object]
+) -> Iterator[None]:
+    """Point Django at the database `label`, filled now or by an earlier run.
+
+    One that another version, or a run killed while filling it, has left is made anew.
+    It is dropped at the end unless FABRIC_BENCH_KEEP is set.
+    """
+    before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
+    name = f"{KEPT_PREFIX}{label}"
+    with server("postgres") as owner:
+        found = owner.execute(SAID_OF, [name]).fetchone()
+        is_filled = found is not None and found[0] == version
+        if not is_filled:
+            _drop(owner, name)
+            _create(owner, name)
+        use(dict.fromkeys(connections, name))
+        try:
+            if not is_filled:
+                call_command("migrate", database="owner", verbosity=0)
+                fill()
+                say = SQL("COMMENT ON DATABASE {} IS {}")
+                owner.execute(say.format(Identifier(name), version))
+            yield
+        finally:
+            use(before)
+            if not os.environ.get("FABRIC_BENCH_KEEP", "").strip():
+                _drop(owner, name)
+
+
+def migrations_version() -> str:
+    """Return a digest of the migrations there are: what shape a database has."""
+    names = sorted(
+        f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations
+    )
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:12]
+
+
+def _create(owner: psycopg.Connection, name: str) -> None:
+    try:
+        owner.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    except psycopg.errors.InsufficientPrivilege:
+        raise Unavailable("the owner login may not create databases.") from None
 
 
 def _drop_leftovers(owner: psycopg.Connection) -> None:

@@ -57,7 +57,7 @@ class Live:
     other_vectors: Probed
 
 
-def run() -> Table:
+def run() -> list[Table]:
     """Measure a load into nothing, the same beside it, and the floor of both."""
     count = size()
     drafting = _drafting(count)
@@ -110,7 +110,7 @@ def run() -> Table:
         )
     for name, rows in _rows(bulk).items():
         table.add("", "", f"({name} of {count:,} messages)", f"{rows:,}", "", "")
-    return table
+    return [table]
 
 
 def _drafting(count: int) -> float:

@@ -9,8 +9,10 @@ import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
-SIZE = 50_000
+SIZE, LEAST = 50_000, 1000
+T = TypeVar("T")
 
 
 class Unavailable(Exception):
@@ -18,23 +20,33 @@ class Unavailable(Exception):
 
 
 class Table:
-    """Rows under a head, printed as Markdown."""
+    """Rows under a head, and under a caption where there is one, as Markdown."""
 
-    def __init__(self, *head: str) -> None:
+    def __init__(self, *head: str, caption: str = "") -> None:
         self.head = head
+        self.caption = caption
         self.rows: list[tuple[str, ...]] = []
 
     def add(self, *cells: object) -> None:
         self.rows.append(tuple("" if cell is None else str(cell) for cell in cells))
 
-    def show(self) -> None:
-        for cells in (self.head, ("---",) * len(self.head), *self.rows):
-            print("| " + " | ".join(cells) + " |")
-        print(flush=True)
+    def markdown(self) -> str:
+        lines = [
+            "| " + " | ".join(cells) + " |"
+            for cells in (self.head, ("---",) * len(self.head), *self.rows)
+        ]
+        return "\n".join([*((self.caption, "") if self.caption else ()), *lines])
 
 
-def heading(name: str) -> None:
-    print(f"\n## {name}\n\n{machine()}\n", flush=True)
+def write_results(page: Path, name: str, results: str) -> None:
+    """Put `results` between the marks of the benchmark `name` in a page."""
+    text = page.read_text(encoding="utf-8")
+    begin, end = f"<!-- results: {name} -->\n", "<!-- end -->"
+    head, found, rest = text.partition(begin)
+    _, ended, tail = rest.partition(end)
+    if not found or not ended:
+        raise Unavailable(f"{page} has no marks {begin.strip()} and {end}.")
+    page.write_text(f"{head}{begin}{results}\n{end}{tail}", encoding="utf-8")
 
 
 def note(text: str) -> None:
@@ -57,16 +69,36 @@ def machine() -> str:
     load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the start, "
-        f"Python {platform.python_version()}, FABRIC_BENCH_SIZE={size()}"
+        f"Python {platform.python_version()}"
     )
 
 
-def size() -> int:
-    """Return how many messages the made-up workspace has: FABRIC_BENCH_SIZE."""
+def sizes() -> list[int]:
+    """Return how many messages to measure with, one after the other."""
     given = os.environ.get("FABRIC_BENCH_SIZE", "").strip() or str(SIZE)
-    if not given.isdecimal() or int(given) < 1000:
-        raise Unavailable(f"FABRIC_BENCH_SIZE={given!r} is no number from 1000 on.")
-    return int(given)
+    found = [part.strip().replace("_", "") for part in given.split(",")]
+    if not all(part.isdecimal() and int(part) >= LEAST for part in found):
+        raise Unavailable(
+            f"FABRIC_BENCH_SIZE={given!r} is no number from {LEAST} on,"
+            " nor several with commas between them."
+        )
+    return [int(part) for part in found]
+
+
+def size() -> int:
+    """Return the first of FABRIC_BENCH_SIZE, for benchmarks of one size."""
+    return sizes()[0]
+
+
+def sampled(questions: Sequence[T]) -> Sequence[T]:
+    """Return FABRIC_BENCH_QUESTIONS of them, spread evenly; all where it is unset."""
+    given = os.environ.get("FABRIC_BENCH_QUESTIONS", "").strip()
+    if not given:
+        return questions
+    if not given.isdecimal() or int(given) < 1:
+        raise Unavailable(f"FABRIC_BENCH_QUESTIONS={given!r} is no number from 1 on.")
+    count = min(int(given), len(questions))
+    return [questions[place * len(questions) // count] for place in range(count)]
 
 
 def real_data(*parts: str) -> Path:

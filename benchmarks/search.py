@@ -1,119 +1,186 @@
-"""Search: its latency beside the reference statement, and what its short cuts cost."""
+"""Search: its latency beside the reference statement and two peers, at several sizes."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from unittest.mock import patch
+from functools import partial
 
-from django.db import connection, transaction
+from django.db import connection
 
 from benchmarks import reference_sql as sql
-from benchmarks.corpus import questions
-from benchmarks.database import read
-from benchmarks.report import Table, median, percentile, progress, ratio, size
-from benchmarks.statements import Watch, plan_of, was_used
+from benchmarks.arms import alone, arms_of, registered, two_arms
+from benchmarks.peers import Asked, Peers, as_array, peers
+from benchmarks.report import Table, note, ratio, sampled, sizes
+from benchmarks.shortcuts import keyword_kept, peer_recall, vector_recall
+from benchmarks.timing import Timing, timed, timed_together
+from benchmarks.workspaces import Workspace, workspace
 from connections.models import Project
-from graph.embed import INDEX, embed_backlog, embed_texts, structure_types
-from retrieval import ranked
-from retrieval.results import Result
+from graph.embed import active_embedder, embed_texts
+from retrieval.profiles import profiles
 from retrieval.search import search
 
-SMALL, ASKED, TOP = 50, 80, 10
-EVERY = 200  # results: what two arms of a hundred can bring
-FASTER, EXACT = 8.0, 0.99
+ASKED, SLOWLY, LIMIT, CALLERS = 80, 20, 20, 8
+FASTER, PEER_P50, PEER_P95, WHOLE = 15, 1.0, 1.5, 3.0
+RECALL, KEPT, BIG_SIZE, BIG_P95 = 0.99, 0.97, 1_000_000, 100
+DEFAULT = "default"
+_WORDS = re.compile(r"\w+")
+
+Vectors = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """Milliseconds of many runs."""
+class Report:
+    """The table of one size; every latency stands beside keyword + vector + fusion."""
 
-    p50: float
-    p95: float
+    table: Table
+    ours: Timing
 
-    @classmethod
-    def of(cls, took_ms: Sequence[float]) -> Timing:
-        return cls(median(took_ms), percentile(took_ms, 0.95))
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Shares of the top ten that the arms' short cuts keep."""
-
-    vector: float
-    keyword: float
-
-
-def run() -> Table:
-    """Fill a big and a small tenant, ask both, and compare with reading everything."""
-    count = size()
-    big = _filled("big/main", f"big-{count}")
-    small = _filled("small/main", f"small-{SMALL}")
-    asked = questions("big", ASKED, count)
-    asked_small = questions("small", SMALL // 2, SMALL)
-    vectors = dict(zip(asked, embed_texts(asked), strict=True))
-
-    _timed(asked, lambda question: search(big, question, user=None))  # warm
-    watch = Watch("allowed")
-    with connection.execute_wrapper(watch):
-        whole = _timed(asked, lambda question: search(big, question, user=None))
-        last = watch.last
-        tenant = _timed(asked_small, lambda q: search(small, q, user=None))
-    alone = Timing.of(watch.took_ms[: len(asked)])
-    rows: list[tuple[str, Timing, float]] = [
-        ("search(), end to end", whole, 1.0),
-        ("its one statement alone", alone, 1.0),
-    ]
-    for name, text in (
-        ("reference statement, words required", sql.REQUIRED),
-        ("reference statement, any word", sql.ANY_WORD),
-    ):
-        took = _timed(asked, _reference(big, vectors, text))
-        rows.append((name, took, took.p50 / whole.p50))
-    rows.append(("search() in the tenant of 50", tenant, 1.0))
-
-    table = Table("p50, times search()", "measure", "p50", "p95", "target")
-    for name, took, times in rows:
-        table.add(
-            ratio(times, 1),
+    def add(
+        self, name: str, took: Timing, target: str = "", reached: bool | None = None
+    ) -> None:
+        self.table.add(
             name,
             f"{took.p50:.1f} ms",
             f"{took.p95:.1f} ms",
-            f"{FASTER:.0f}x" if name.startswith("reference") else "",
+            ratio(took.p50, self.ours.p50),
+            ratio(took.p95, self.ours.p95),
+            target,
+            _verdict(reached),
         )
-    _add_quality(table, "big", _quality(big, asked))
-    _add_quality(table, "of 50", _quality(small, asked_small))
-    by_index = "yes" if was_used(INDEX, plan_of(*last)) else "no"
-    table.add(
-        "",
-        "vector index used, big tenant",
-        by_index,
-        "",
-        f"yes from {ranked.EXACT_BELOW:,} nodes on",
-    )
+
+    def add_share(self, name: str, share: float, least: float | None = None) -> None:
+        target = "" if least is None else f"at least {least}"
+        reached = None if least is None else share >= least
+        self.table.add(name, f"{share:.3f}", "", "", "", target, _verdict(reached))
+
+
+def run() -> list[Table]:
+    """Ask the same questions at each size; one table each."""
+    tables = []
+    for size in sizes():
+        with workspace(size) as filled:
+            tables.append(_measured(filled))
+        note(tables[-1].markdown())
+    return tables
+
+
+def _measured(filled: Workspace) -> Table:
+    asked = sampled(filled.material.questions(ASKED))
+    vectors = dict(zip(asked, embed_texts(asked), strict=True))
+    table = Table(
+        "measure", "p50", "p95", "p50, times ours", "p95, times ours", "target", "reached",
+        caption=(
+            f"{filled.size:,} messages, nine tenths of them in the project asked; "
+            f"{filled.material.name}; {len(asked)} questions"
+        ),
+    )  # fmt: skip
+    others = peers(filled.folder, filled.big, LIMIT)
+    report = Report(table, timed(asked, _two_arms(filled.big, vectors)))
+    _add_ours(report, filled.size)
+    hybrid = _add_peers(report, others, vectors)
+    _add_whole(report, filled, vectors, hybrid)
+    _add_references(report, filled.big, vectors)
+    _add_shares(report, filled, vectors, others)
+    _add_callers(report, filled, vectors)
     return table
 
 
-def _filled(path: str, name: str) -> Project:
-    project, _ = read(path, "made-up", Path("/"), name=name)
-    embed_backlog(project.pk)
-    return project
+def _two_arms(project: Project, vectors: Vectors) -> Callable[[str], object]:
+    _, model = active_embedder()
+    return lambda question: two_arms(
+        project, question, vectors[question], model.pk, LIMIT
+    )
 
 
-def _timed(asked: Sequence[str], ask: Callable[[str], object]) -> Timing:
-    took = []
-    for number, question in enumerate(asked):
-        progress(f"question {number}")
-        started = time.perf_counter()
-        ask(question)
-        took.append((time.perf_counter() - started) * 1000)
-    return Timing.of(took)
+def _add_ours(report: Report, size: int) -> None:
+    name = "ours: keyword + vector + fusion, one call"
+    if size < BIG_SIZE:
+        report.add(name, report.ours)
+    else:
+        reached = report.ours.p95 < BIG_P95
+        report.add(name, report.ours, f"p95 under {BIG_P95} ms", reached)
+
+
+def _add_peers(report: Report, others: Peers, vectors: Vectors) -> Timing:
+    hybrid = timed(list(vectors), _of_peer(others.hybrid, vectors))
+    ours = report.ours
+    report.add(
+        "LanceDB hybrid: the same rows and filter",
+        hybrid,
+        f"ours at most {PEER_P50}x its p50, {PEER_P95}x its p95",
+        ours.p50 <= PEER_P50 * hybrid.p50 and ours.p95 <= PEER_P95 * hybrid.p95,
+    )
+    for name, ask in (
+        ("LanceDB, vector alone", others.vector),
+        ("LanceDB, words alone", others.lance_words),
+        ("tantivy, any word", others.words),
+    ):
+        report.add(name, timed(list(vectors), _of_peer(ask, vectors)))
+    return hybrid
+
+
+def _of_peer(ask: Asked, vectors: Vectors) -> Callable[[str], list[str]]:
+    arrays = {
+        question: as_array(vector or "[]") for question, vector in vectors.items()
+    }
+    return lambda question: ask(question, arrays[question])
+
+
+def _add_whole(
+    report: Report, filled: Workspace, vectors: Vectors, hybrid: Timing
+) -> None:
+    """Add the default as a member asks it, and what each arm takes of it."""
+    shares: dict[str, list[float]] = defaultdict(list)
+
+    def ask(question: str) -> None:
+        answer = search(filled.big, question, user=filled.member, limit=LIMIT)
+        for arm, took in getattr(answer, "timings", {}).items():
+            shares[arm].append(took)
+
+    whole = timed(list(vectors), ask)
+    report.add(
+        "default, end to end, as a member",
+        whole,
+        f"under {WHOLE:.0f}x LanceDB's p50",
+        whole.p50 < WHOLE * hybrid.p50,
+    )
+    for arm, milliseconds in shares.items():
+        report.add(f"- of it, {arm}", Timing.of(milliseconds))
+    default = profiles[DEFAULT]
+    for arm in arms_of(default):
+        with registered(alone(default, arm)) as name:
+            took = timed(list(vectors), partial(_asked, filled.big, profile=name))
+        report.add(f"{arm} alone, end to end", took)
+
+
+def _asked(project: Project, question: str, *, profile: str) -> object:
+    return search(project, question, user=None, limit=LIMIT, profile=profile)
+
+
+def _add_references(report: Report, project: Project, vectors: Vectors) -> None:
+    """Add the statements that read every row; asked of fewer, for they take seconds."""
+    few = list(vectors)[:: max(1, len(vectors) // SLOWLY)]
+    ours = timed(few, _two_arms(project, vectors))
+    for name, text, times in (
+        ("reference statement, words required", sql.REQUIRED, None),
+        ("reference statement, any word", sql.ANY_WORD, FASTER),
+    ):
+        ask = _reference(project, vectors, text)
+        ask(few[0])
+        took = timed(few, ask, warm=False)
+        report.add(
+            f"{name} ({len(few)} questions, of which ours {ours.p50:.1f} ms)",
+            took,
+            f"at least {times}x ours" if times else "",
+            took.p50 >= times * ours.p50 if times else None,
+        )
 
 
 def _reference(
-    project: Project, vectors: dict[str, str | None], text: str
+    project: Project, vectors: Vectors, text: str
 ) -> Callable[[str], object]:
     def ask(question: str) -> object:
         with connection.cursor() as cursor:
@@ -122,9 +189,9 @@ def _reference(
                 {
                     "vector": vectors[question],
                     "question": question,
-                    "words": " | ".join(question.split()),
+                    "words": " | ".join(_WORDS.findall(question)),
                     "project": project.pk,
-                    "limit": 20,
+                    "limit": LIMIT,
                 },
             )
             return cursor.fetchall()
@@ -132,53 +199,37 @@ def _reference(
     return ask
 
 
-def _quality(project: Project, asked: Sequence[str]) -> Quality:
-    vector, keyword = [], []
-    for question in asked:
-        found = _found(project, question)
-        near = _exact(project, embed_texts([question])[0])
-        vector.append(_kept(_best(found, "vector"), near))
-        with patch.object(ranked, "ANY_WORD_BELOW", 10**9):
-            every = _found(project, question)
-        keyword.append(_kept(_best(found, "keyword"), _best(every, "keyword")))
-    return Quality(sum(vector) / len(asked), sum(keyword) / len(asked))
+def _add_shares(
+    report: Report, filled: Workspace, vectors: Vectors, others: Peers
+) -> None:
+    for project in (filled.big, filled.medium, filled.small):
+        found = vector_recall(project, vectors)
+        name = f"vector arm, recall@10 against exact, {project.path}"
+        report.add_share(name, found, RECALL)
+    asked = _of_peer(others.vector, vectors)
+    found = peer_recall(filled.big, vectors, asked)
+    report.add_share("LanceDB vector, recall@10 against exact", found)
+    kept = keyword_kept(filled.big, list(vectors))
+    name = "keyword arm, top ten that ranking every match has"
+    report.add_share(name, kept, KEPT)
 
 
-def _found(project: Project, question: str) -> Sequence[Result]:
-    return search(project, question, user=None, limit=EVERY).results
+def _add_callers(report: Report, filled: Workspace, vectors: Vectors) -> None:
+    for callers in (1, CALLERS):
+        busy = timed_together(
+            list(vectors),
+            lambda q: search(filled.big, q, user=filled.member, limit=LIMIT),
+            callers=callers,
+        )
+        errors = ", ".join(f"{n} {kind}" for kind, n in busy.errors.items())
+        report.add(
+            f"default, {callers} callers at once: {busy.rate:.0f}/s, "
+            f"errors: {errors or 'none'}",
+            busy.timing,
+            "no errors",
+            not busy.errors,
+        )
 
 
-def _best(found: Sequence[Result], arm: str) -> set[str]:
-    return {
-        hit.key
-        for hit in found
-        if arm in hit.contributions and hit.contributions[arm].rank <= TOP
-    }
-
-
-def _exact(project: Project, vector: str | None) -> set[str]:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_indexscan = off")
-        cursor.execute(sql.NEAREST, [project.pk, structure_types(), vector, TOP])
-        return {row[0] for row in cursor.fetchall()}
-
-
-def _kept(found: set[str], true: set[str]) -> float:
-    return len(found & true) / len(true) if true else 1.0
-
-
-def _add_quality(table: Table, tenant: str, quality: Quality) -> None:
-    table.add(
-        "",
-        f"vector arm, recall@{TOP} against exact, tenant {tenant}",
-        f"{quality.vector:.3f}",
-        "",
-        f"{EXACT}",
-    )
-    table.add(
-        "",
-        f"keyword arm, same top {TOP} as any word without limit, tenant {tenant}",
-        f"{quality.keyword:.3f}",
-        "",
-        "",
-    )
+def _verdict(reached: bool | None) -> str:
+    return "" if reached is None else "yes" if reached else "NO"

@@ -8,7 +8,8 @@ import secrets
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,22 +104,44 @@ def evaluate(
     for question in questions:
         by_project[question.project].append(question)
     found: list[tuple[Question, list[str], float]] = []
-    for name, asked in by_project.items():
-        project = create_project(f"scratch/{secrets.token_hex(8)}")
-        try:
-            report(f"{folder.name}: reading {name}")
-            _fill(project, folder, name)
+    with filled(folder, by_project, keep=keep, report=report) as projects:
+        for name, asked in by_project.items():
             for question in asked:
                 started = time.perf_counter()
                 answer = search(
-                    project, question.query, user=None, limit=max(CUTS), profile=profile
+                    projects[name],
+                    question.query,
+                    user=None,
+                    limit=max(CUTS),
+                    profile=profile,
                 )
                 took = (time.perf_counter() - started) * 1000
                 found.append((question, [r.key for r in answer.results], took))
-        finally:
-            if not keep:
-                remove_project(project)
     return _scores(folder.name, profile, found)
+
+
+@contextmanager
+def filled(
+    folder: Path,
+    names: Iterable[str],
+    *,
+    keep: bool = False,
+    report: Callable[[str], None] = lambda _: None,
+) -> Iterator[dict[str, Project]]:
+    """Ingest the projects `names` of a set, each into a scratch project of random name.
+
+    They go away at the end, unless `keep`.
+    """
+    projects: dict[str, Project] = {}
+    try:
+        for name in names:
+            projects[name] = create_project(f"scratch/{secrets.token_hex(8)}")
+            report(f"{folder.name}: reading {name}")
+            _fill(projects[name], folder, name)
+        yield projects
+    finally:
+        for project in () if keep else projects.values():
+            remove_project(project)
 
 
 def _fill(project: Project, folder: Path, name: str) -> None:

@@ -8,7 +8,15 @@ from django.core.management import CommandError, call_command
 
 from connections.models import Project
 from connections.sources.base import SourceError
-from retrieval.evaluation import evaluate, ndcg, read_questions, recall, reciprocal_rank
+from retrieval.evaluation import (
+    evaluate,
+    filled,
+    ndcg,
+    read_questions,
+    recall,
+    reciprocal_rank,
+)
+from retrieval.search import search
 
 
 @pytest.mark.parametrize(
@@ -140,3 +148,21 @@ class TestRuns:
     def test_the_command_refuses_a_profile_that_does_not_exist(self, folder):
         with pytest.raises(CommandError, match="no profile 'x'"):
             call_command("evaluate", str(folder), profile="x")
+
+
+@pytest.mark.django_db
+def test_a_set_is_filled_for_as_long_as_it_is_asked(folder):
+    with filled(folder, ["all"]) as projects:
+        (project,) = projects.values()
+        assert project.path.startswith("scratch/")
+        assert "all" not in project.path
+        assert search(project, "lunch", user=None).results
+    assert not Project.objects.filter(pk=project.pk).exists()
+
+
+@pytest.mark.django_db
+def test_a_set_that_fails_half_way_leaves_nothing(tmp_path):
+    before = Project.objects.count()
+    with pytest.raises(SourceError, match="has neither"), filled(tmp_path, ["a", "b"]):
+        pass
+    assert Project.objects.count() == before

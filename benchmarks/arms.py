@@ -1,0 +1,187 @@
+"""Profiles cut down to some of their arms, and what one arm finds by itself."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+from django.utils import timezone
+
+from benchmarks.fusing import fused
+from benchmarks.report import Unavailable
+from connections.models import Project
+from graph.embed import embed_question
+from retrieval.arms.base import Ask, Plan, arms
+from retrieval.profiles import Profile, profiles
+from retrieval.results import Parsed
+from retrieval.search import NO_FILTERS, allowed_nodes, search
+
+# The bound on candidates that `unlimited` lifts, and the modules it may be in.
+LIMIT_NAME = "ANY_WORD_BELOW"
+LIMIT_PLACES = ("retrieval.arms.keyword", "retrieval.ranked")
+TEXT_ARMS = ("keyword", "vector")
+EVERY = 200  # results: what two arms of a hundred can bring
+
+
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """A profile to ask, by the name shown; of `arm` alone only its own hits count."""
+
+    name: str
+    profile: Profile
+    arm: str = ""
+
+    def ask(self, project: Project, query: str, limit: int) -> list[str]:
+        """Return the keys found, the best first."""
+        answer = search(
+            project, query, user=None, limit=limit, profile=self.profile.name
+        )
+        return [
+            result.key
+            for result in answer.results
+            if not self.arm or self.arm in result.contributions
+        ]
+
+
+def rankers() -> list[Ranker]:
+    """Return every profile, each arm alone, and the default without each arm."""
+    default = profiles["default"]
+    names = arms_of(default)
+    found = [Ranker(name, profile) for name, profile in profiles.items()]
+    found += [Ranker(f"{arm} alone", alone(default, arm), arm) for arm in names]
+    if len(names) > 1:
+        found += [
+            Ranker(f"default without {arm}", without(default, arm)) for arm in names
+        ]
+    return found
+
+
+@contextmanager
+def registered(profile: Profile) -> Iterator[str]:
+    """Let `search` know a profile, whose name this is, for as long as this is open."""
+    with patch.dict(profiles, {profile.name: profile}):
+        yield profile.name
+
+
+def arms_of(profile: Profile) -> tuple[str, ...]:
+    return tuple(_plans(profile))
+
+
+def weights_of(profile: Profile) -> tuple[float, ...]:
+    """Return the weights of `arms_of`, in that order."""
+    return tuple(plan.weight for plan in _plans(profile).values())
+
+
+def alone(profile: Profile, arm: str) -> Profile:
+    """Return `profile` with one arm; those it starts from find, but weigh nothing."""
+    plans = _plans(profile)
+    before = {name: _weightless(plans[name]) for name in _before(arm) if name in plans}
+    return _with(profile, f"{arm} alone", {**before, arm: plans[arm]})
+
+
+def without(profile: Profile, arm: str) -> Profile:
+    plans = {name: plan for name, plan in _plans(profile).items() if name != arm}
+    return _with(profile, f"{profile.name} without {arm}", plans)
+
+
+def only(profile: Profile, kept: Collection[str]) -> Profile:
+    """Return `profile` with the arms of `kept` that it has."""
+    plans = {name: plan for name, plan in _plans(profile).items() if name in kept}
+    return _with(profile, f"{profile.name}: {' + '.join(kept)}", plans)
+
+
+def hits_of(arm: str, project: Project, question: str, limit: int) -> list[str]:
+    """Return the keys of the first `limit` nodes that one arm finds by itself."""
+    if arm in arms:
+        vector, model_id = embed_question(question)
+        ask = _ask(project, question, vector, model_id)
+        return [hit.key for hit in arms[arm].find(ask, Plan())][:limit]
+    return contributed(arm, project, question)[:limit]
+
+
+def two_arms(
+    project: Project, question: str, vector: str | None, model_id: int, limit: int
+) -> list[str]:
+    """Rank by keyword, vector and their fusion alone: nothing parsed, nothing shown."""
+    recipe = only(profiles["default"], TEXT_ARMS)
+    if all(arm in arms for arm in TEXT_ARMS):
+        ask = _ask(project, question, vector, model_id)
+        plans = _plans(recipe)
+        found = {name: arms[name].find(ask, plan) for name, plan in plans.items()}
+        keys = {name: [hit.key for hit in hits] for name, hits in found.items()}
+        weights = {name: plan.weight for name, plan in plans.items()}
+        return fused(keys, weights, recipe.k, limit)
+    nodes = allowed_nodes(project, None, NO_FILTERS)
+    ranking = nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
+    return [hit.key for hit in ranking.best]
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """Let the keyword arm rank every match of any word."""
+    for place in LIMIT_PLACES:
+        try:
+            module = importlib.import_module(place)
+        except ModuleNotFoundError:
+            continue
+        if hasattr(module, LIMIT_NAME):
+            with patch.object(module, LIMIT_NAME, 10**9):
+                yield
+            return
+    raise Unavailable(f"none of {', '.join(LIMIT_PLACES)} has {LIMIT_NAME}.")
+
+
+def _ask(project: Project, question: str, vector: str | None, model_id: int) -> Ask:
+    return Ask(
+        project=project,
+        nodes=allowed_nodes(project, None, NO_FILTERS),
+        parsed=Parsed(query=question, asked=question),
+        vector=vector,
+        model_id=model_id,
+        now=timezone.now(),
+    )
+
+
+def contributed(
+    arm: str, project: Project, question: str, *, profile: str = "default"
+) -> list[str]:
+    """Return the keys that an arm put into an answer, in its own order."""
+    answer = search(project, question, user=None, limit=EVERY, profile=profile)
+    found = [
+        (result.contributions[arm].rank, result.key)
+        for result in answer.results
+        if arm in result.contributions
+    ]
+    return [key for _, key in sorted(found)]
+
+
+def _before(arm: str) -> Sequence[str]:
+    if arm not in arms:
+        return ()
+    found: list[str] = []
+    for name in arms[arm].after:
+        found += [*_before(name), name]
+    return found
+
+
+# A profile's arms are plans by name; before there were plans, weights by name.
+def _plans(profile: Profile) -> dict[str, Plan]:
+    given = getattr(profile, "arms", None)
+    if given is not None:
+        return dict(given)
+    return {name: Plan(weight=weight) for name, weight in profile.weights.items()}
+
+
+def _with(profile: Profile, name: str, plans: dict[str, Plan]) -> Profile:
+    changes: dict[str, Any] = {"arms": plans}
+    if not hasattr(profile, "arms"):
+        changes = {"weights": {arm: plan.weight for arm, plan in plans.items()}}
+    return replace(profile, name=name, **changes)
+
+
+def _weightless(plan: Plan) -> Plan:
+    return replace(plan, weight=0.0)
