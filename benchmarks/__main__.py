@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import evaluate, ingest, search, sources
+from benchmarks import evaluate, ingest, search, sources, walks
 from benchmarks.database import scratch_database
 from benchmarks.report import Table, Unavailable, heading, note, warn
 
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[], Table]] = {
     "search": search.run,
     "evaluate": evaluate.run,
     "sources": sources.run,
+    "walks": walks.run,
 }
 
 

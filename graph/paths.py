@@ -12,6 +12,9 @@ from connections.models import Project
 from graph.querysets import NodeQuerySet
 from graph.steps import FAN_OUT, Cut, Hop, Terms, cuts, step
 
+# Of one step, so many edges are walked, the best; then a walk says so.
+MOST_HOPS = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -79,7 +82,7 @@ class Side:
 
     def advance(self) -> None:
         """Walk out of the frontier: what is newly reached is the next one."""
-        hops, has_more = step(self.nodes, self.frontier, self.terms)
+        hops, has_more = step(self.nodes, self.frontier, self.terms, MOST_HOPS)
         self.is_complete = self.is_complete and not has_more
         self.walked += hops
         self.level += 1
@@ -115,7 +118,7 @@ def hops(
     edges in each direction are taken, by weight, then recency; None takes all.
     """
     terms = Terms.of(project, relations, as_of, fan_out)
-    return step(nodes, near, terms, most=None)[0]
+    return step(nodes, near, terms)[0]
 
 
 def shortest_paths(

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Direction = Literal["out", "in"]
 FAN_OUT = 50
-# Of one step, so many edges are walked, the best; then a walk says so.
-MOST_HOPS = 20_000
 # The edges of a node are counted no further, nor those of all nodes of a walk.
 COUNTED, COUNTED_IN_ALL = 5_000, 100_000
 
@@ -116,7 +114,7 @@ class AnyOf(Lookup):
 
 
 def step(
-    nodes: NodeQuerySet, near: Iterable[int], terms: Terms, most: int | None = MOST_HOPS
+    nodes: NodeQuerySet, near: Iterable[int], terms: Terms, most: int | None = None
 ) -> tuple[list[Hop], bool]:
     """Return the edges out of those of `near` that are among `nodes`, the best first.
 

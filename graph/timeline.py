@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,6 +51,26 @@ class Place:
     at: datetime
     kind: str
     id: int
+
+    @classmethod
+    def of_cursor(cls, cursor: str) -> Place:
+        """Return the place that `cursor` names; a ValueError for any other text."""
+        try:
+            packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+            at, kind, number = json.loads(packed)
+            place = cls(datetime.fromisoformat(at), kind, number)
+        except (TypeError, RecursionError) as error:
+            raise ValueError(cursor) from error
+        is_id = type(number) is int and 0 <= number < 2**63
+        if kind not in KINDS or not is_id or place.at.tzinfo is None:
+            raise ValueError(cursor)
+        return place
+
+    @property
+    def cursor(self) -> str:
+        """Return this place as one word of an address."""
+        packed = json.dumps([self.at.isoformat(), self.kind, self.id]).encode()
+        return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 @dataclass(frozen=True, slots=True)

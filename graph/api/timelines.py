@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from connections.api.pagination import PageParameters
-from connections.api.parameters import LARGEST_ID
 from graph.api.reading import allowed_in, evidence_of
 from graph.api.serializers import TimelineSerializer
 from graph.models import Evidence, Node
-from graph.timeline import KINDS, Moment, Place, timeline
+from graph.timeline import Moment, Place, timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,12 @@ def page_of(request: Request) -> Page:
     given = PageParameters(data=request.query_params)
     given.is_valid(raise_exception=True)
     cursor = given.validated_data.get("cursor")
-    return Page(given.validated_data["limit"], read_cursor(cursor) if cursor else None)
+    try:
+        after = Place.of_cursor(cursor) if cursor else None
+    except ValueError:
+        message = "This is no cursor of a timeline; begin without one."
+        raise serializers.ValidationError({"cursor": [message]}, "invalid") from None
+    return Page(given.validated_data["limit"], after)
 
 
 def moments(
@@ -67,7 +68,7 @@ def moments(
         for moment in found.moments
         if moment.node_id in about
     ]
-    cursor = write_cursor(found.next) if found.next else None
+    cursor = found.next.cursor if found.next else None
     return dict(TimelineSerializer({"results": rows, "next_cursor": cursor}).data)
 
 
@@ -89,25 +90,3 @@ def _evidence(
 ) -> dict[int, Evidence]:
     ids = [moment.id for moment in found if moment.kind == "evidence"]
     return evidence_of(node, request).in_bulk(ids) if ids else {}
-
-
-def write_cursor(place: Place) -> str:
-    """Return a place as one word of an address."""
-    packed = json.dumps([place.at.isoformat(), place.kind, place.id]).encode()
-    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
-
-
-def read_cursor(cursor: str) -> Place:
-    """Return the place that `write_cursor` wrote; anything else is an error."""
-    try:
-        packed = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
-        at, kind, number = json.loads(packed)
-        place = Place(datetime.fromisoformat(at), kind, number)
-        if kind not in KINDS or type(number) is not int or place.at.tzinfo is None:
-            raise ValueError(cursor)
-        if not 0 <= number <= LARGEST_ID:
-            raise ValueError(cursor)
-    except (ValueError, TypeError, binascii.Error, RecursionError):
-        message = "This is no cursor of this timeline; begin without one."
-        raise serializers.ValidationError({"cursor": [message]}, "invalid") from None
-    return place
