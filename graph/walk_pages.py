@@ -19,7 +19,7 @@ from graph.models import Node
 from graph.pages import FROM_TARGET, PAGE, node_of, reader
 from graph.paths import Path, Paths
 from graph.querysets import NodeQuerySet
-from graph.steps import Cut
+from graph.steps import FAN_OUT, Cut
 from graph.timeline import KINDS, NEWEST, OLDEST, Moment, Place
 from graph.timeline import timeline as timeline_of
 
@@ -100,7 +100,13 @@ def paths(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {"searched": True, "end": None}
         if end := _named(allowed, named):
             found = best_paths(
-                allowed, node.pk, end.pk, project=node.project, depth=DEPTH, limit=WAYS
+                allowed,
+                node.pk,
+                end.pk,
+                project=node.project,
+                depth=DEPTH,
+                limit=WAYS,
+                fan_out=FAN_OUT,
             )
             context |= {"end": end, **_ways(allowed, found)}
     return render(request, "graph/paths.html", context)
