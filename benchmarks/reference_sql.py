@@ -26,3 +26,14 @@ NEAREST = """
        AND n.embedding IS NOT NULL
      ORDER BY n.embedding <=> %s::vector, n.id LIMIT %s
 """
+WALK = """
+    WITH RECURSIVE walk (id, depth) AS (
+        SELECT %(start)s::bigint, 0
+        UNION
+        SELECT CASE WHEN e.source_id = walk.id THEN e.target_id ELSE e.source_id END,
+               walk.depth + 1
+          FROM walk JOIN graph_edges e
+            ON e.source_id = walk.id OR e.target_id = walk.id
+         WHERE walk.depth < %(depth)s
+    ) SELECT DISTINCT walk.id FROM walk
+"""

@@ -290,6 +290,7 @@ FABRIC: dict[str, Any] = {
     "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
     "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
     "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+    "WALK_FAN_OUT_MOST": env.whole("FABRIC_WALK_FAN_OUT", 500, least=1, most=10_000),
     **options.embedding(),
     **options.extraction(),
     **options.ranking(),

@@ -74,8 +74,10 @@ class Group:
     shown: Sequence[Neighbour]
 
     @property
-    def has_more(self) -> bool:
-        return self.count > len(self.shown)
+    def left_out(self) -> str:
+        """Return how many are not shown; empty where all are."""
+        number = self.count - len(self.shown)
+        return f"{number:,}" if number > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,8 @@ class Paged:
 @login_required
 def node(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a node; one that the user may not see does not exist."""
-    user = request.user
-    assert isinstance(user, User)  # noqa: S101 # login_required; for the type checker
-    found = get_object_or_404(
-        Node.objects.visible_to(user)
-        .current()
-        .select_related("project__tenant", "record"),
-        pk=pk,
-    )
+    user = reader(request)
+    found = node_of(user, pk)
     context: dict[str, Any] = {
         "node": found,
         "kind": node_types.get(found.node_type),
@@ -125,6 +121,19 @@ def node(request: HttpRequest, pk: int) -> HttpResponse:
         "identities": _identities(user, found),
     }
     return render(request, "graph/node.html", context)
+
+
+def reader(request: HttpRequest) -> User:
+    """Return who reads a page that asks for a login."""
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101 # login_required; for the type checker
+    return user
+
+
+def node_of(user: User, pk: int) -> Node:
+    """Return a node for its pages; one that `user` may not see is a 404."""
+    rows = Node.objects.visible_to(user).current()
+    return get_object_or_404(rows.select_related("project__tenant", "record"), pk=pk)
 
 
 def flags(node: Node) -> list[Flag]:

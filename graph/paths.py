@@ -3,90 +3,122 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
-from django.utils import timezone
-
 from connections.models import Project
-from graph import paths_sql
 from graph.querysets import NodeQuerySet
+from graph.steps import FAN_OUT, Cut, Hop, Terms, cuts, step
 
-FAN_OUT = 50
-# Of one step, so many edges are walked, the best; then a search says so.
+# Of one step, so many edges are walked, the best; then a walk says so.
 MOST_HOPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    near: int
-    far: int
-    edge: int
-
-
-def hops(nodes, near, *, project, relations=None, as_of=None, fan_out=FAN_OUT):
-    return [
-        Hop(*r) for r in _hops(nodes, near, project, as_of or timezone.now(), relations)
-    ]
-
-
-@dataclass(frozen=True, slots=True)
 class Path:
-    """`nodes` from one end to the other; `edges[i]` joins `nodes[i]` and the next."""
+    """`nodes` from one end to the other; `hops[i]` leads from `nodes[i]` to the next.
+
+    `cost` is what `best_paths` ranks by; of a shortest path it is its length.
+    """
 
     nodes: tuple[int, ...]
-    edges: tuple[int, ...]
+    hops: tuple[Hop, ...]
+    cost: float
+
+    @classmethod
+    def along(
+        cls, start: int, hops: tuple[Hop, ...], cost: float | None = None
+    ) -> Path:
+        nodes = (start, *(hop.far for hop in hops))
+        return cls(nodes, hops, float(len(hops)) if cost is None else cost)
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        return tuple(hop.edge for hop in self.hops)
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Shortest paths, all of one length; not `is_complete` where a step was cut."""
+    """Paths, the best first; `cut` are the nodes of whose edges some were not walked.
+
+    Not `is_complete` where anything was left out that might have been a way.
+    """
 
     paths: tuple[Path, ...]
+    cut: tuple[Cut, ...] = ()
     is_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Nodes with their distance; not `is_complete` where there are more."""
+    """Nodes with their distance; not `is_complete` where there are more.
+
+    `cut` are the nodes of whose edges only the best were walked.
+    """
 
     distances: dict[int, int]
+    cut: tuple[Cut, ...]
     is_complete: bool
 
 
 @dataclass(slots=True)
-class _Side:
+class Side:
     """A breadth-first search from one end; `ways` lead a node one step back."""
 
-    depths: dict[int, int]
-    frontier: list[int]
+    nodes: NodeQuerySet
+    terms: Terms
+    end: int
+    depths: dict[int, int] = field(init=False)
+    frontier: list[int] = field(init=False)
     level: int = 0
-    ways: dict[int, list[tuple[int, int]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    is_complete: bool = True
+    walked: list[Hop] = field(default_factory=list)
+    ways: dict[int, list[Hop]] = field(default_factory=lambda: defaultdict(list))
 
-    def advance(self, hops: Sequence[tuple[int, int, int]]) -> None:
-        """Take the hops out of the frontier: what they newly reach is the next one."""
+    def __post_init__(self) -> None:
+        self.depths, self.frontier = {self.end: 0}, [self.end]
+
+    def advance(self) -> None:
+        """Walk out of the frontier: what is newly reached is the next one."""
+        hops, has_more = step(self.nodes, self.frontier, self.terms, MOST_HOPS)
+        self.is_complete = self.is_complete and not has_more
+        self.walked += hops
         self.level += 1
-        for near, far, edge in hops:
-            if self.depths.setdefault(far, self.level) == self.level:
-                self.ways[far].append((near, edge))
+        for hop in hops:
+            if self.depths.setdefault(hop.far, self.level) == self.level:
+                self.ways[hop.far].append(hop)
         self.frontier = list(
-            dict.fromkeys(far for _, far, _ in hops if self.depths[far] == self.level)
+            dict.fromkeys(hop.far for hop in hops if self.depths[hop.far] == self.level)
         )
 
-    def back(self, node: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Yield the ways from `node` to this side's end: the nodes and the edges."""
+    def back(self, node: int) -> Iterator[tuple[Hop, ...]]:
+        """Yield the ways from this side's end to `node`."""
         if self.depths[node] == 0:
-            yield (node,), ()
+            yield ()
             return
-        for near, edge in self.ways[node]:
-            for nodes, edges in self.back(near):
-                yield (node, *nodes), (edge, *edges)
+        for hop in self.ways[node]:
+            for hops in self.back(hop.near):
+                yield (*hops, hop)
+
+
+def hops(
+    nodes: NodeQuerySet,
+    near: Iterable[int],
+    *,
+    project: Project,
+    relations: Iterable[str] | None = None,
+    as_of: datetime | None = None,
+    fan_out: int | None = FAN_OUT,
+) -> list[Hop]:
+    """Return the edges out of `near` in both directions, the heaviest first.
+
+    One statement. Both ends of each are among `nodes`; of a node the best `fan_out`
+    edges in each direction are taken, by weight, then recency; None takes all.
+    """
+    terms = Terms.of(project, relations, as_of, fan_out)
+    return step(nodes, near, terms)[0]
 
 
 def shortest_paths(
@@ -97,64 +129,44 @@ def shortest_paths(
     project: Project,
     depth: int = 4,
     limit: int = 10,
+    relations: Iterable[str] | None = None,
+    as_of: datetime | None = None,
+    fan_out: int | None = FAN_OUT,
 ) -> Paths:
     """Return up to `limit` shortest paths of at most `depth` edges within `nodes`.
 
-    Edges are walked in both directions, of each node its best `FAN_OUT` each way: a
-    path over an edge beyond those may be missed.
+    Edges are walked in both directions, of each node its best `fan_out` each way: a
+    path over an edge beyond those may be missed, and `cut` says where.
     """
-    now, is_complete = timezone.now(), True
-    near, far = _Side({start: 0}, [start]), _Side({end: 0}, [end])
+    terms = Terms.of(project, relations, as_of, fan_out)
+    near, far = Side(nodes, terms, start), Side(nodes, terms, end)
     met = [start] if start == end else []
     while not met and near.level + far.level < depth and near.frontier and far.frontier:
-        side, other = (
+        fewer, other = (
             (near, far) if len(near.frontier) <= len(far.frontier) else (far, near)
         )
-        hops = _hops(nodes, side.frontier, project, now)
-        is_complete = is_complete and len(hops) < MOST_HOPS
-        side.advance(hops)
-        met = [node for node in side.frontier if node in other.depths]
-    return Paths(tuple(islice(_joined(near, far, met), limit)), is_complete)
+        fewer.advance()
+        met = [node for node in fewer.frontier if node in other.depths]
+    found = tuple(islice(_joined(near, far, met), limit + 1))
+    return finish(near, far, found, limit)
 
 
-def _joined(near: _Side, far: _Side, met: Sequence[int]) -> Iterator[Path]:
+def finish(near: Side, far: Side, found: Sequence[Path], limit: int) -> Paths:
+    """Return the first `limit` of `found`, and what two searches left out."""
+    cut = cuts(near.nodes, (*near.walked, *far.walked), near.terms)
+    is_complete = near.is_complete and far.is_complete and not cut
+    return Paths(tuple(found[:limit]), cut, is_complete and len(found) <= limit)
+
+
+def _joined(near: Side, far: Side, met: Sequence[int]) -> Iterator[Path]:
     shortest = min((near.depths[node] + far.depths[node] for node in met), default=0)
     for node in met:
         if near.depths[node] + far.depths[node] > shortest:
             continue
-        for nodes, edges in near.back(node):
-            for more_nodes, more_edges in far.back(node):
-                yield Path((*nodes[::-1], *more_nodes[1:]), (*edges[::-1], *more_edges))
-
-
-def _hops(
-    nodes: NodeQuerySet,
-    near: Sequence[int],
-    project: Project,
-    live: datetime,
-    relations: Sequence[str] | None = None,
-) -> list[tuple[int, int, int]]:
-    """Return (near, far, edge) for the edges out of `near`, best first."""
-    try:
-        allowed, params = nodes.order_by().values("pk").query.sql_with_params()
-    except EmptyResultSet:
-        return []
-    names = list(relations) if relations else None
-    step = (
-        project.tenant_id,
-        project.pk,
-        nodes.audiences,
-        nodes.audiences,
-        names,
-        names,
-        live,
-        live,
-        FAN_OUT,
-    )
-    with connections[nodes.db].cursor() as cursor:
-        sql = paths_sql.HOPS.format(allowed=allowed)
-        cursor.execute(sql, (*params, list(near), *step, *step, MOST_HOPS))
-        return cursor.fetchall()
+        for there in near.back(node):
+            for back in far.back(node):
+                turned = tuple(hop.turned() for hop in reversed(back))
+                yield Path.along(near.end, (*there, *turned))
 
 
 def nearest(
@@ -164,18 +176,18 @@ def nearest(
     project: Project,
     depth: int,
     limit: int,
-    relations: Sequence[str] | None = None,
+    relations: Iterable[str] | None = None,
     as_of: datetime | None = None,
+    fan_out: int | None = FAN_OUT,
 ) -> Around:
     """Return up to `limit` nodes around `start`, nearest first, then by edge weight.
 
-    Of each node its best `FAN_OUT` edges are walked each way, within `nodes`.
+    Of each node its best `fan_out` edges are walked each way, within `nodes`.
     """
-    live, is_complete = as_of or timezone.now(), True
-    side = _Side({start: 0}, [start])
+    side = Side(nodes, Terms.of(project, relations, as_of, fan_out), start)
     while side.level < depth and side.frontier and len(side.depths) <= limit + 1:
-        hops = _hops(nodes, side.frontier, project, live, relations)
-        is_complete = is_complete and len(hops) < MOST_HOPS
-        side.advance(hops)
+        side.advance()
     found = list(side.depths.items())[1:]
-    return Around(dict(found[:limit]), is_complete and len(found) <= limit)
+    cut = cuts(nodes, side.walked, side.terms)
+    is_complete = side.is_complete and not cut and len(found) <= limit
+    return Around(dict(found[:limit]), cut, is_complete)

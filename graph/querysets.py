@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from connections.models import Audience, Project, User
-from graph import sql
+from graph import walk_sql
+from graph.steps import FAN_OUT, AnyOf, Terms
 
 if TYPE_CHECKING:
     from graph.models import Edge, Node  # noqa: F401 - the forward references
@@ -67,7 +68,7 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
         *,
         project: Project,
         depth: int = 2,
-        fan_out: int | None = 50,
+        fan_out: int | None = FAN_OUT,
         relations: Iterable[str] | None = None,
         as_of: datetime | None = None,
     ) -> Self:
@@ -81,26 +82,11 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
             allowed, params = self.order_by().values("pk").query.sql_with_params()
         except EmptyResultSet:
             return self.none()
-        walk = sql.REACHABLE.format(allowed=allowed)
-        names = list(relations) if relations is not None else None
-        live = as_of or timezone.now()
-        step = (
-            project.tenant_id,
-            project.pk,
-            self.audiences,
-            self.audiences,
-            names,
-            names,
-            live,
-            live,
-            fan_out,
-        )
-        return self.filter(
-            # `walk` is our own text around a compiled queryset; values are bound.
-            pk__in=RawSQL(  # noqa: S611
-                walk, (*params, list(seeds), depth, *step, depth, *step)
-            )
-        )
+        terms = Terms.of(project, relations, as_of, fan_out)
+        values = (*params, list(seeds), *terms.of_hop(self.audiences), depth)
+        walk = walk_sql.REACHABLE.format(allowed=allowed)
+        # `walk` is our own text around a compiled queryset; values are bound.
+        return self.filter(AnyOf(F("pk"), RawSQL(walk, values)))  # noqa: S611
 
 
 class EdgeQuerySet(ScopedQuerySet["Edge"]):

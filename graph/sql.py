@@ -1,36 +1,5 @@
-"""SQL of reading the graph: text only, one caller each; `{allowed}` is a queryset."""
+"""SQL of vectors and of checks of the graph: text only, one caller each."""
 
-# The recursion hops a (node, depth) pair once; each hop reads both directions by their
-# own index, the best edges first, and drops what the caller may not see before the cap.
-REACHABLE = """
-    WITH RECURSIVE allowed (id) AS NOT MATERIALIZED ({allowed}), walk (id, depth) AS (
-        SELECT seed.id, 0 FROM unnest(%s::bigint[]) AS seed (id)
-         WHERE seed.id IN (SELECT allowed.id FROM allowed)
-        UNION
-        SELECT hop.id, walk.depth + 1
-          FROM walk CROSS JOIN LATERAL (
-            (SELECT e.target_id AS id FROM graph_edges e
-              WHERE walk.depth < %s AND e.source_id = walk.id
-                AND e.tenant_id = %s AND e.project_id = %s
-                AND (%s::bigint[] IS NULL OR e.audience_id = ANY(%s::bigint[]))
-                AND (%s::text[] IS NULL OR e.relation = ANY(%s::text[]))
-                AND (e.valid_from IS NULL OR e.valid_from <= %s)
-                AND (e.valid_to IS NULL OR e.valid_to > %s)
-                AND e.target_id IN (SELECT allowed.id FROM allowed)
-              ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST LIMIT %s)
-            UNION ALL
-            (SELECT e.source_id FROM graph_edges e
-              WHERE walk.depth < %s AND e.target_id = walk.id
-                AND e.tenant_id = %s AND e.project_id = %s
-                AND (%s::bigint[] IS NULL OR e.audience_id = ANY(%s::bigint[]))
-                AND (%s::text[] IS NULL OR e.relation = ANY(%s::text[]))
-                AND (e.valid_from IS NULL OR e.valid_from <= %s)
-                AND (e.valid_to IS NULL OR e.valid_to > %s)
-                AND e.source_id IN (SELECT allowed.id FROM allowed)
-              ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST LIMIT %s)
-          ) hop
-    ) SELECT walk.id FROM walk
-"""
 EMBEDDING_BACKLOG = """
     SELECT count(*) FROM graph_nodes n
      WHERE n.embedding_model_id IS NULL AND (%s::bigint IS NULL OR n.project_id = %s)

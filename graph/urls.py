@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from graph import pages
+from graph import pages, walk_pages
 
-urlpatterns = [path("nodes/<int:pk>/", pages.node, name="node")]
+urlpatterns = [
+    path("nodes/<int:pk>/", pages.node, name="node"),
+    path("nodes/<int:pk>/timeline/", walk_pages.timeline, name="timeline"),
+    path("nodes/<int:pk>/paths/", walk_pages.paths, name="paths"),
+]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connections
 
 from connections.models import Project, Tenant
@@ -13,6 +11,7 @@ from graph.embed import vector_type
 from graph.models import EmbeddingModel
 from graph.querysets import NodeQuerySet
 from retrieval import sql
+from retrieval.arms.base import allowed_sql
 from retrieval.fusion import RRF_K, Fused
 from retrieval.results import Contribution
 
@@ -33,11 +32,7 @@ class RankedQuerySet(NodeQuerySet):
         All words are required, as `websearch_to_tsquery` reads them; `embedding` is of
         the active model, and without one only words count. One statement.
         """
-        nodes = self.filter(tenant=tenant, project=project).order_by().values("pk")
-        try:
-            allowed, values = bound(nodes)
-        except EmptyResultSet:
-            return []
+        allowed, values = allowed_sql(self.filter(tenant=tenant, project=project))
         model = EmbeddingModel.objects.using(self.db).filter(is_active=True)
         values |= {
             "question": query.replace("\x00", " "),
@@ -54,13 +49,6 @@ class RankedQuerySet(NodeQuerySet):
                 sql.FUSED.format(allowed=allowed, cast=vector_type()), values
             )
             return [_fused(row) for row in cursor.fetchall()]
-
-
-def bound(nodes: Any) -> tuple[str, dict[str, Any]]:
-    """Return a queryset's SQL with named parameters, and their values."""
-    compiled, given = nodes.query.sql_with_params()
-    names = {f"allowed_{place}": value for place, value in enumerate(given)}
-    return compiled % tuple(f"%({name})s" for name in names), names
 
 
 def _fused(row: Sequence[Any]) -> Fused:

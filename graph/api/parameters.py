@@ -22,6 +22,8 @@ from connections.api.permissions import visible
 from connections.models import Project
 from connections.records import clean_key, node_types, relations
 from graph.models import Node
+from graph.steps import FAN_OUT
+from graph.timeline import NEWEST, OLDEST
 
 KEY_CHARACTERS, TEXT_CHARACTERS = 2000, 500
 NODE_HELP = "The id of a node, or its key."
@@ -82,6 +84,17 @@ class EdgeParameters(ListParameters):
     )
 
 
+AS_OF_HELP = "What was valid then; now, where it is not given."
+FAN_OUT_HELP = "Of each node, so many of its best edges in each direction."
+
+
+def _fan_out() -> serializers.IntegerField:
+    most = settings.FABRIC["WALK_FAN_OUT_MOST"]
+    return serializers.IntegerField(
+        default=min(FAN_OUT, most), min_value=1, max_value=most, help_text=FAN_OUT_HELP
+    )
+
+
 class WalkParameters(Parameters):
     depth = serializers.IntegerField(
         default=1,
@@ -94,9 +107,8 @@ class WalkParameters(Parameters):
         max_length=50,
         help_text="Only over these relations; repeat it for several.",
     )
-    as_of = serializers.DateTimeField(
-        required=False, help_text="What was valid then; now, where it is not given."
-    )
+    as_of = serializers.DateTimeField(required=False, help_text=AS_OF_HELP)
+    fan_out = _fan_out()
     limit = serializers.IntegerField(default=LIMIT, min_value=1, max_value=LIMIT_MOST)
 
 
@@ -111,7 +123,26 @@ def _path_fields() -> dict[str, serializers.Field]:
             max_value=settings.FABRIC["WALK_DEPTH_MOST"],
             help_text="How many edges a path has at most.",
         ),
+        "kind": serializers.ChoiceField(
+            choices=("shortest", "best"),
+            default="shortest",
+            help_text="`best` prefers strong, recent edges and goes around hubs.",
+        ),
+        "as_of": serializers.DateTimeField(required=False, help_text=AS_OF_HELP),
+        "fan_out": _fan_out(),
     }
+
+
+class TimelineParameters(ListParameters):
+    relation = RelationsField(
+        required=False,
+        max_length=50,
+        help_text="Only ties of these relations; repeat it for several.",
+    )
+    order = serializers.ChoiceField(choices=(OLDEST, NEWEST), default=OLDEST)
+    as_of = serializers.DateTimeField(
+        required=False, help_text="Nothing later, and what was valid then."
+    )
 
 
 class StatisticsParameters(Parameters):

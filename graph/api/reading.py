@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.text import Truncator
 from rest_framework.request import Request
 
 from connections.api.permissions import visible
-from connections.models import Audience
+from connections.models import Audience, Project
 from connections.records import clean_key
 from graph.api.parameters import EdgeParameters, NodeParameters, find_node
-from graph.api.serializers import EndSerializer, NeighboursSerializer
+from graph.api.serializers import CutSerializer, EndSerializer, NeighboursSerializer
+from graph.best_paths import best_paths
 from graph.matching import matching
 from graph.models import Edge, Evidence, Node
 from graph.paths import Path, nearest, shortest_paths
 from graph.querysets import EdgeQuerySet, NodeQuerySet
+from graph.steps import Hop
 
-EDGES_MOST = 1000
+EDGES_MOST, NAME_CHARACTERS = 1000, 60
+WAYS = {"shortest": shortest_paths, "best": best_paths}
 EDGE_COLUMNS = (
     "relation",
     "weight",
@@ -96,12 +100,12 @@ def neighbourhood(
     *,
     depth: int,
     limit: int,
+    fan_out: int,
     relation: list[str] | None = None,
     as_of: datetime | None = None,
 ) -> dict[str, Any]:
     """Return `node`, what lies around it, and the edges among all of that."""
-    allowed = visible(Node.objects.all(), request).of(node.project).current()
-    allowed = allowed.as_of(as_of or timezone.now())
+    allowed = allowed_in(node.project, request, as_of)
     around = nearest(
         allowed,
         node.pk,
@@ -110,6 +114,7 @@ def neighbourhood(
         limit=limit,
         relations=relation,
         as_of=as_of,
+        fan_out=fan_out,
     )
     near = around.distances
     rows = with_shown(allowed).in_bulk(list(near))
@@ -120,6 +125,7 @@ def neighbourhood(
             "node": node,
             "nodes": found,
             "edges": edges[:EDGES_MOST],
+            "cut": around.cut,
             "is_complete": around.is_complete and len(edges) <= EDGES_MOST,
         },
         context={"distances": near},
@@ -141,55 +147,83 @@ def _among(
     return list(edges.order_by("-weight", "pk")[: EDGES_MOST + 1])
 
 
-def connection(start: Node, end: Node, request: Request, depth: int) -> dict[str, Any]:
-    """Return the shortest paths between two nodes, the steps named."""
-    project = start.project
-    allowed = visible(Node.objects.all(), request).of(project).current()
-    found = shortest_paths(
-        allowed.as_of(timezone.now()), start.pk, end.pk, project=project, depth=depth
+def allowed_in(
+    project: Project, request: Request, as_of: datetime | None
+) -> NodeQuerySet:
+    """Return the nodes of `project` that the caller may see, valid then or now."""
+    rows = visible(Node.objects.all(), request).of(project).current()
+    return rows.as_of(as_of or timezone.now())
+
+
+def connection(
+    start: Node,
+    end: Node,
+    request: Request,
+    *,
+    max_depth: int,
+    kind: str,
+    fan_out: int,
+    as_of: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the shortest or the best paths between two nodes, the steps named."""
+    allowed = allowed_in(start.project, request, as_of)
+    found = WAYS[kind](
+        allowed,
+        start.pk,
+        end.pk,
+        project=start.project,
+        depth=max_depth,
+        as_of=as_of,
+        fan_out=fan_out,
     )
-    seen = {pk for path in found.paths for pk in path.nodes} | {start.pk, end.pk}
-    nodes = allowed.only("key", "node_type", "title").in_bulk(list(seen))
-    edges = (
-        Edge.objects.visible_to(request.user)
-        .of(project)
-        .in_bulk(list({pk for path in found.paths for pk in path.edges}))
-    )
+    seen = {pk for path in found.paths for pk in path.nodes}
+    rows = visible(Node.objects.current(), request)
+    nodes = rows.only("key", "node_type", "title").in_bulk([*seen, start.pk, end.pk])
     return {
         "from": EndSerializer(nodes[start.pk]).data,
         "to": EndSerializer(nodes[end.pk]).data,
-        "max_depth": depth,
-        "length": len(found.paths[0].edges) if found.paths else None,
-        "paths": list(_shown(found.paths, nodes, edges)),
+        "kind": kind,
+        "max_depth": max_depth,
+        "length": min((len(path.hops) for path in found.paths), default=None),
+        "paths": list(_shown(found.paths, nodes)),
+        "cut": CutSerializer(found.cut, many=True).data,
         "is_complete": found.is_complete,
     }
 
 
-def _shown(
-    paths: Iterable[Path], nodes: dict[int, Node], edges: dict[int, Edge]
-) -> Iterable[dict[str, Any]]:
-    """Yield the paths all of whose parts are still there."""
+def _shown(paths: Iterable[Path], nodes: dict[int, Node]) -> Iterable[dict[str, Any]]:
+    """Yield the paths all of whose nodes are still there."""
     for path in paths:
-        if set(path.nodes) <= nodes.keys() and set(path.edges) <= edges.keys():
+        if set(path.nodes) <= nodes.keys():
+            along = [nodes[pk] for pk in path.nodes]
             yield {
-                "nodes": EndSerializer(
-                    [nodes[pk] for pk in path.nodes], many=True
-                ).data,
-                "edges": [
-                    _step(edges[pk], *ends)
-                    for pk, *ends in zip(
-                        path.edges, path.nodes[:-1], path.nodes[1:], strict=True
-                    )
-                ],
+                "text": told(path, nodes),
+                "cost": round(path.cost, 4),
+                "nodes": EndSerializer(along, many=True).data,
+                "edges": [_step(hop) for hop in path.hops],
             }
 
 
-def _step(edge: Edge, leaves: int, reaches: int) -> dict[str, Any]:
+def told(path: Path, nodes: Mapping[int, Node]) -> str:
+    """Return a path in words: `Ann <-sent_by- Re: launch -in_thread-> Launch`."""
+    words = [name_of(nodes[path.nodes[0]])]
+    for hop in path.hops:
+        arrow = f"-{hop.relation}->" if hop.forward else f"<-{hop.relation}-"
+        words += [arrow, name_of(nodes[hop.far])]
+    return " ".join(words)
+
+
+def name_of(node: Node) -> str:
+    """Return what a node is called in a line: its title, else its key."""
+    return Truncator(" ".join(node.title.split()) or node.key).chars(NAME_CHARACTERS)
+
+
+def _step(hop: Hop) -> dict[str, Any]:
     return {
-        "id": edge.pk,
-        "from": leaves,
-        "relation": edge.relation,
-        "to": reaches,
-        "forward": edge.source_id == leaves,
-        "weight": edge.weight,
+        "id": hop.edge,
+        "from": hop.near,
+        "relation": hop.relation,
+        "to": hop.far,
+        "forward": hop.forward,
+        "weight": hop.weight,
     }

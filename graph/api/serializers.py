@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from django.utils.text import Truncator
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from connections.models import Source, SyncRun
 from graph.models import Edge, Evidence, Node, Record
+from graph.timeline import KINDS
+
+TEXT_SHOWN = 500
 
 
 class NodeSerializer(serializers.ModelSerializer):
@@ -103,14 +107,25 @@ class NeighbourSerializer(NodeSerializer):
         return distances[node.pk]
 
 
+class CutSerializer(serializers.Serializer):
+    """A node of whose edges in a direction only the best were walked."""
+
+    node = serializers.IntegerField(source="node_id")
+    direction = serializers.ChoiceField(choices=("out", "in"))
+    shown = serializers.IntegerField(help_text="The best by weight, then recency.")
+    total = serializers.IntegerField(help_text="How many there are.")
+    is_exact = serializers.BooleanField(help_text="False: `total` or more.")
+
+
 class NeighboursSerializer(serializers.Serializer):
     """What lies around a node, nearest first, and the edges among all of it."""
 
     node = NodeSerializer()
     nodes = NeighbourSerializer(many=True)
     edges = WalkedEdgeSerializer(many=True)
+    cut = CutSerializer(many=True)
     is_complete = serializers.BooleanField(
-        help_text="False where `limit` left out nodes, or edges among them."
+        help_text="False where `limit` or `fan_out` left out nodes or edges."
     )
 
 
@@ -165,6 +180,44 @@ class EvidenceSerializer(serializers.ModelSerializer):
         fields = ("id", "kind", "part", "start", "end", "quote", "weight", "record")
 
 
+class MomentNodeSerializer(EndSerializer):
+    """What a moment is about; `text` are its first words."""
+
+    text = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Node
+        fields = (*EndSerializer.Meta.fields, "text")
+
+    def get_text(self, node: Node) -> str:
+        return Truncator(node.content).chars(TEXT_SHOWN)
+
+
+class MomentSerializer(serializers.Serializer):
+    """Something of a node's that has a date.
+
+    `node` is the other end of the edge, or the node itself where there is no `edge`.
+    """
+
+    at = serializers.DateTimeField()
+    kind = serializers.ChoiceField(
+        choices=tuple(KINDS),
+        help_text=" ".join(f"{kind}: {meaning}" for kind, meaning in KINDS.items()),
+    )
+    node = MomentNodeSerializer()
+    edge = serializers.IntegerField(allow_null=True)
+    relation = serializers.CharField(allow_blank=True)
+    forward = serializers.BooleanField(
+        help_text="False where the edge points to the node whose timeline it is."
+    )
+    evidence = EvidenceSerializer(allow_null=True)
+
+
+class TimelineSerializer(serializers.Serializer):
+    results = MomentSerializer(many=True)
+    next_cursor = serializers.CharField(allow_null=True)
+
+
 PathStep = inline_serializer(
     "PathStep",
     {
@@ -180,20 +233,31 @@ PathStep = inline_serializer(
     many=True,
 )
 FoundPath = inline_serializer(
-    "FoundPath", {"nodes": EndSerializer(many=True), "edges": PathStep}, many=True
+    "FoundPath",
+    {
+        "text": serializers.CharField(
+            help_text="In words: `Ann <-sent_by- Re: launch -in_thread-> Launch`."
+        ),
+        "cost": serializers.FloatField(help_text="Of a shortest path its length."),
+        "nodes": EndSerializer(many=True),
+        "edges": PathStep,
+    },
+    many=True,
 )
 PathsAnswer = inline_serializer(
     "Paths",
     {
         "from": EndSerializer(),
         "to": EndSerializer(),
+        "kind": serializers.ChoiceField(choices=("shortest", "best")),
         "max_depth": serializers.IntegerField(),
         "length": serializers.IntegerField(
             allow_null=True, help_text="Edges of the shortest path; null: none found."
         ),
         "paths": FoundPath,
+        "cut": CutSerializer(many=True),
         "is_complete": serializers.BooleanField(
-            help_text="False where too much lay between to walk all of it."
+            help_text="False where not all ways between them were tried."
         ),
     },
 )

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from connections.api.pagination import PageParameters
 from connections.api.parameters import ListParameters, project_or_only
 from connections.api.permissions import visible
 from graph.api.parameters import (
@@ -19,6 +20,7 @@ from graph.api.parameters import (
     NodeParameters,
     PathParameters,
     StatisticsParameters,
+    TimelineParameters,
     WalkParameters,
     find_node,
 )
@@ -38,7 +40,9 @@ from graph.api.serializers import (
     NodeSerializer,
     PathsAnswer,
     StatisticsAnswer,
+    TimelineSerializer,
 )
+from graph.api.timelines import moments, page_of
 from graph.models import Edge, Node, Record
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.statistics import count_graph
@@ -83,6 +87,18 @@ class NodeViewSet(WithProvenance):
         asked = WalkParameters.of_query(request)
         return Response(neighbourhood(self.get_object(), request, **asked))
 
+    @extend_schema(
+        parameters=[TimelineParameters, PageParameters],
+        responses=TimelineSerializer,
+        filters=False,
+        summary="Everything around a node that has a date, in order",
+    )
+    @action(detail=True, pagination_class=None)
+    def timeline(self, request: Request, pk: int) -> Response:
+        asked = TimelineParameters.of_query(request)
+        page = page_of(request)
+        return Response(moments(self.get_object(), request, page, **asked))
+
 
 @extend_schema(tags=["graph"])
 class EdgeViewSet(WithProvenance):
@@ -102,7 +118,7 @@ class EdgeViewSet(WithProvenance):
 
 
 class PathsView(APIView):
-    """The shortest ways from one node to another, over edges of either direction."""
+    """The shortest or the best ways between two nodes, over edges either way."""
 
     @extend_schema(
         tags=["graph"],
@@ -113,9 +129,9 @@ class PathsView(APIView):
     )
     def get(self, request: Request) -> Response:
         asked = PathParameters.of_query(request)
-        start = find_node(request, asked["from"], asked.get("project"))
-        end = find_node(request, asked["to"], start.project)
-        return Response(connection(start, end, request, asked["max_depth"]))
+        start = find_node(request, asked.pop("from"), asked.pop("project", None))
+        end = find_node(request, asked.pop("to"), start.project)
+        return Response(connection(start, end, request, **asked))
 
 
 class StatisticsView(APIView):

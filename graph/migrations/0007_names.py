@@ -6,7 +6,7 @@ from django.db.models import functions
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("graph", "0005_extraction"),
+        ("graph", "0006_walk_indexes"),
     ]
 
     operations = [

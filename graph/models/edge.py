@@ -80,6 +80,7 @@ class Edge(Scoped):
                 condition=Q(weight__gte=0), name="graph_edges_weight"
             ),
         )
+        # The first two hold all that a walk asks of an edge.
         indexes: ClassVar[tuple[models.Index, ...]] = (
             models.Index(
                 "tenant",
@@ -87,6 +88,8 @@ class Edge(Scoped):
                 "source",
                 F("weight").desc(),
                 F("occurred_at").desc(nulls_last=True),
+                "id",
+                include=("target", "audience", "relation", "valid_from", "valid_to"),
                 name="graph_edges_out",
             ),
             models.Index(
@@ -95,6 +98,8 @@ class Edge(Scoped):
                 "target",
                 F("weight").desc(),
                 F("occurred_at").desc(nulls_last=True),
+                "id",
+                include=("source", "audience", "relation", "valid_from", "valid_to"),
                 name="graph_edges_in",
             ),
             models.Index(

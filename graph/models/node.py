@@ -105,6 +105,19 @@ class Node(Scoped):
             models.Index(
                 fields=("tenant", "project", "record"), name="graph_nodes_record"
             ),
+            # All that a walk asks of the other end of an edge.
+            models.Index(
+                fields=("id",),
+                include=(
+                    "tenant",
+                    "project",
+                    "audience",
+                    "trashed_at",
+                    "valid_from",
+                    "valid_to",
+                ),
+                name="graph_nodes_walk",
+            ),
             GinIndex(fields=("search_vector",), name="idx_nodes_search"),
             GinIndex(fields=("tags",), name="graph_nodes_tags"),
             GinIndex(

@@ -7,12 +7,12 @@ project (PostgreSQL's own ranking knows no rarity), and bounds the candidates.
 
 from __future__ import annotations
 
-from django.db.models import BooleanField, FloatField
 from django.db.models.expressions import RawSQL
 
 from graph.querysets import NodeQuerySet
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
+from retrieval.expressions import condition, number
 from retrieval.words import Words
 
 
@@ -40,13 +40,11 @@ def _hits(scored: NodeQuerySet, plan: Plan, most: float) -> list[Hit]:
 
 def _any_word(ask: Ask) -> NodeQuerySet:
     if ask.parsed.websearch:
-        matching = RawSQL(
-            sql.MATCHES_WEBSEARCH,
-            (ask.project.language, ask.parsed.asked),
-            BooleanField(),
+        matching = condition(
+            sql.MATCHES_WEBSEARCH, (ask.project.language, ask.parsed.asked)
         )
     else:
-        matching = RawSQL(sql.MATCHES, (ask.words.candidates(),), BooleanField())
+        matching = condition(sql.MATCHES, (ask.words.candidates(),))
     return ask.nodes.filter(matching).annotate(words_score=by_rarity(ask.words))
 
 
@@ -55,7 +53,7 @@ def by_rarity(words: Words) -> RawSQL:
     # Written out, it is twice as fast as a sub-select over an array of words.
     each = " + ".join([sql.WORD_RANK] * len(words.words))
     values = [value for word in words.words for value in (word.idf, word.tsquery)]
-    return RawSQL(f"({each})", values, FloatField())  # noqa: S611
+    return number(f"({each})", values)
 
 
 def _all_words(ask: Ask, plan: Plan) -> NodeQuerySet:
@@ -64,8 +62,8 @@ def _all_words(ask: Ask, plan: Plan) -> NodeQuerySet:
     matches = sql.MATCHES_WITH_METADATA if with_metadata else sql.MATCHES_WEBSEARCH
     rank = sql.COVER_RANK_WITH_METADATA if with_metadata else sql.COVER_RANK
     asked = question * 2 if with_metadata else question
-    return ask.nodes.filter(RawSQL(matches, asked, BooleanField())).annotate(
-        words_score=RawSQL(rank, question, FloatField())
+    return ask.nodes.filter(condition(matches, asked)).annotate(
+        words_score=number(rank, question)
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from django.db import connections
-from django.db.models import BooleanField, FloatField
-from django.db.models.expressions import RawSQL
 
 from graph.embed import search_settings, vector_type
 from graph.querysets import NodeQuerySet
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
+from retrieval.expressions import condition, number
 
 # Below this many nodes every distance is computed: exact, and faster.
 EXACT_BELOW = 10_000
@@ -24,7 +23,7 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
         return []
     nodes = ask.nodes.filter(
         # None once another model is the active one: its vectors have another size.
-        RawSQL(sql.IS_ACTIVE, (ask.model_id,), BooleanField()),
+        condition(sql.IS_ACTIVE, (ask.model_id,)),
         embedding_model_id=ask.model_id,
     )
     # A scan of the index that ran out of tuples before it found as many as asked for
@@ -53,7 +52,7 @@ def _nearest(
     nodes: NodeQuerySet, ask: Ask, plan: Plan, distance: str
 ) -> list[tuple[int, str, float, bool]]:
     measured = nodes.annotate(
-        distance=RawSQL(distance, (ask.vector,), FloatField()),  # noqa: S611
+        distance=number(distance, (ask.vector,)),
         is_part=IS_PART,
     ).order_by("distance")
     rows = measured.values_list("pk", "key", "distance", "is_part")[: plan.pool]

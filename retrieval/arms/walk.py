@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import FloatField
-from django.db.models.expressions import RawSQL, Value
+from django.db.models.expressions import Value
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ from graph.models import Edge
 from graph.paths import hops
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
+from retrieval.expressions import expression, number
 from retrieval.fusion import RRF_K, fuse
 
 # Along these a conversation goes on; people and places are not walked through, for
@@ -107,13 +108,13 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     similarity = sql.SIMILARITY.format(cast=vector_type())
     nodes = ask.visible.filter(pk__in=ids).annotate(
         is_part=IS_PART,
-        said=RawSQL(  # noqa: S611
+        said=expression(
             f"ARRAY[{each}]::float8[]",
             [word.tsquery for word in words],
             ArrayField(FloatField()),
         ),
         meaning=Coalesce(
-            RawSQL(similarity, (ask.model_id, ask.vector), FloatField()),  # noqa: S611
+            number(similarity, (ask.model_id, ask.vector)),
             Value(0.0),
         ),
     )

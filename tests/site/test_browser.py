@@ -13,6 +13,7 @@ from django.conf import settings
 from playwright.sync_api import Browser, Page, expect
 
 from connections.models import Project, User
+from graph.models import Node
 from tests.site.browsing import PHONE, load_demo, sign_in, too_wide
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
@@ -132,6 +133,32 @@ def test_a_phone_never_scrolls_sideways(page: Page) -> None:
     page.get_by_role("link", name="Open in Fabric").first.click()
     expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
     assert too_wide(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_timeline_and_the_ways_to_another_node_are_read(
+    page: Page, width: int
+) -> None:
+    channel = Node.objects.get(node_type="channel")
+    ann = Node.objects.get(node_type="person", title="Ann Lee")
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"/nodes/{ann.pk}/")
+    assert too_wide(page) == []
+    page.get_by_role("link", name="Timeline").click()
+    expect(page.locator(".moment", has_text="wrote or said")).to_have_count(3)
+    assert too_wide(page) == []
+    page.goto(f"/nodes/{ann.pk}/")
+    page.get_by_role("link", name="Ways to another").click()
+    page.get_by_label("Key or number").fill(channel.key)
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".ways > li").first).to_contain_text("posted in")
+    assert too_wide(page) == []
+    if folder := os.environ.get("TRAV_SHOTS"):
+        for name in ("paths/?to=" + channel.key, "timeline/", ""):
+            page.goto(f"/nodes/{ann.pk}/{name}")
+            page.screenshot(
+                path=f"{folder}/{width}-{name[:5].strip('/') or 'node'}.png"
+            )
 
 
 def test_without_javascript_a_question_is_answered(

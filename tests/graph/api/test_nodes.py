@@ -47,7 +47,7 @@ def test_a_node_that_may_not_be_seen_is_a_404(world, outsider, stranger, other_p
         (outsider, world.project, world.secret),
         (stranger, other_project, world.first),
     ):
-        for address in ("", "neighbours/", "provenance/"):
+        for address in ("", "neighbours/", "provenance/", "timeline/"):
             answer = token_client(user, project).get(f"{URL}{node.pk}/{address}")
             assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
@@ -207,6 +207,18 @@ def test_neighbours_beyond_the_limit_are_told_of(world, member):
     assert not body["is_complete"]
 
 
+def test_neighbours_beyond_the_fan_out_are_told_of(world, member):
+    for number in range(3):
+        make_edge(world.first, make_node(world.project, f"more{number}"))
+    client = token_client(member, world.project)
+    body = around(client, world.first, fan_out=2)
+    assert len(body["nodes"]) == 2
+    (cut,) = body["cut"]
+    assert (cut["direction"], cut["shown"], cut["total"]) == ("out", 2, 4)
+    assert not body["is_complete"]
+    assert around(client, world.first)["cut"] == []
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -214,6 +226,8 @@ def test_neighbours_beyond_the_limit_are_told_of(world, member):
         {"depth": 99},
         {"limit": 0},
         {"limit": 201},
+        {"fan_out": 0},
+        {"fan_out": 501},
         {"relation": "nope"},
         {"as_of": "x"},
         {"cursor": "x"},

@@ -1,0 +1,287 @@
+"""Walks beside a plain one in Python, over random small graphs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise, permutations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.best_paths import best_paths, edge_price
+from graph.models import Edge, Node
+from graph.paths import hops, nearest, shortest_paths
+from graph.steps import Cut
+from tests.factories import make_audience, make_node
+
+pytestmark = pytest.mark.django_db
+START = datetime(2026, 1, 1, tzinfo=UTC)
+NODES = 6
+EXAMPLES = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An edge as drawn: days of its times, None where it has none."""
+
+    source: int
+    target: int
+    relation: str
+    weight: int
+    said: int | None
+    begins: int | None
+    ends: int | None
+    is_closed: bool
+
+
+days = st.one_of(st.none(), st.integers(0, 4))
+edges_drawn = st.lists(
+    st.builds(
+        Drawn,
+        source=st.integers(0, NODES - 1),
+        target=st.integers(0, NODES - 1),
+        relation=st.sampled_from(["mentions", "replied_to"]),
+        weight=st.integers(0, 2),
+        said=days,
+        begins=days,
+        ends=days,
+        is_closed=st.booleans(),
+    ),
+    max_size=16,
+    unique_by=lambda edge: (edge.source, edge.target, edge.relation, edge.begins),
+)
+worlds = st.fixed_dictionaries(
+    {
+        "drawn": edges_drawn,
+        "hidden": st.sets(st.integers(0, NODES - 1), max_size=2),
+        "day": st.integers(0, 4),
+        "fan_out": st.sampled_from([1, 2, 3, None]),
+        "relations": st.sampled_from([None, ["mentions"], []]),
+    }
+)
+
+
+def day(number):
+    return None if number is None else START + timedelta(days=number)
+
+
+class Naive:
+    """The graph as one user sees it on a day, walked by loops."""
+
+    def __init__(self, project, drawn, hidden, asked, closed, *, sees_closed):
+        Edge.objects.of(project).delete()
+        public = make_audience(project)
+        self.nodes = list(Node.objects.of(project).order_by("pk")) or [
+            make_node(project, f"n{number}") for number in range(NODES)
+        ]
+        for number, node in enumerate(self.nodes):
+            node.audience = closed if number in hidden else public
+        Node.objects.bulk_update(self.nodes, ["audience"])
+        self.ids = [node.pk for node in self.nodes]
+        self.edges = Edge.objects.bulk_create(
+            Edge(
+                tenant_id=project.tenant_id,
+                project=project,
+                audience=closed if edge.is_closed else public,
+                source=self.nodes[edge.source],
+                target=self.nodes[edge.target],
+                relation=edge.relation,
+                weight=edge.weight,
+                occurred_at=day(edge.said),
+                valid_from=day(edge.begins),
+                valid_to=day(edge.ends),
+            )
+            for edge in drawn
+        )
+        self.seen = {
+            node.pk
+            for number, node in enumerate(self.nodes)
+            if sees_closed or number not in hidden
+        }
+        self.asked, self.closed, self.sees_closed = asked, closed, sees_closed
+        self.live = day(asked["day"])
+
+    def may_walk(self, edge):
+        names = self.asked["relations"]
+        return (
+            (self.sees_closed or edge.audience_id != self.closed.pk)
+            and (names is None or edge.relation in names)
+            and (edge.valid_from is None or edge.valid_from <= self.live)
+            and (edge.valid_to is None or edge.valid_to > self.live)
+            and {edge.source_id, edge.target_id} <= self.seen
+        )
+
+    def ways(self, node, forward):
+        """Return the edges of a node in a direction, the best first, uncapped."""
+        end = "source_id" if forward else "target_id"
+        mine = [e for e in self.edges if getattr(e, end) == node and self.may_walk(e)]
+        last = START - timedelta(days=1)
+        return sorted(
+            mine, key=lambda e: (-e.weight, -(e.occurred_at or last).timestamp(), e.pk)
+        )
+
+    def hops(self, node, fan_out):
+        for forward in (True, False):
+            for edge in self.ways(node, forward)[:fan_out]:
+                yield (edge.target_id if forward else edge.source_id), edge
+
+    def distances(self, start, depth, fan_out):
+        found, frontier = ({start: 0}, [start]) if start in self.seen else ({}, [])
+        for level in range(1, depth + 1):
+            reached = [far for node in frontier for far, _ in self.hops(node, fan_out)]
+            frontier = [node for node in dict.fromkeys(reached) if node not in found]
+            found |= dict.fromkeys(frontier, level)
+        return found
+
+    def simple_paths(self, start, end, depth):
+        """Return every path without a cap, as its edges, by trying all orders."""
+        if start not in self.seen or end not in self.seen:
+            return []
+        between = [pk for pk in self.seen if pk not in (start, end)]
+        joined = defaultdict(list)
+        for node in self.seen:
+            for far, edge in self.hops(node, None):
+                joined[node, far].append(edge)
+        found = []
+        for length in range(depth):
+            for middle in permutations(between, length):
+                stops = (start, *middle, end)
+                ways = [()]
+                for step in pairwise(stops):
+                    ways = [(*way, edge) for way in ways for edge in joined[step]]
+                found += [(stops, way) for way in ways]
+        return found
+
+    def cost(self, stops, edges):
+        ties = sum(edge_price(e.weight, e.occurred_at, self.live) for e in edges)
+        passed = (
+            len(self.ways(n, True)) + len(self.ways(n, False)) for n in stops[1:-1]
+        )
+        return ties + sum(math.log(1 + number) for number in passed)
+
+
+@pytest.fixture
+def closed(project, member):
+    make_audience(project)
+    return make_audience(project, "G1", [member])
+
+
+def world_of(project, closed, asked, user, member):
+    return Naive(
+        project,
+        asked["drawn"],
+        asked["hidden"],
+        asked,
+        closed,
+        sees_closed=user == member,
+    )
+
+
+@pytest.fixture(params=["member", "outsider"])
+def user(request):
+    return request.getfixturevalue(request.param)
+
+
+@EXAMPLES
+@given(asked=worlds, depth=st.integers(0, 4))
+def test_what_is_reached_is_what_a_plain_walk_reaches(
+    project, member, user, closed, asked, depth
+):
+    naive = world_of(project, closed, asked, user, member)
+    allowed = Node.objects.visible_to(user).current()
+    options = {"relations": asked["relations"], "as_of": naive.live}
+    start = naive.ids[0]
+    walked = naive.distances(start, depth, asked["fan_out"])
+    reached = allowed.reachable_from(
+        [start], project=project, depth=depth, fan_out=asked["fan_out"], **options
+    )
+    assert set(reached.values_list("pk", flat=True)) == set(walked)
+    around = nearest(
+        allowed,
+        start,
+        project=project,
+        depth=depth,
+        limit=50,
+        fan_out=asked["fan_out"],
+        **options,
+    )
+    assert {start: 0, **around.distances} == {start: 0, **walked}
+    expanded = [node for node, level in walked.items() if level < depth]
+    cut = {
+        Cut(node, "out" if forward else "in", asked["fan_out"], len(ways))
+        for node in expanded
+        for forward in (True, False)
+        if asked["fan_out"]
+        and len(ways := naive.ways(node, forward)) > asked["fan_out"]
+    }
+    assert set(around.cut) == cut
+    assert around.is_complete is not bool(cut)
+
+
+@EXAMPLES
+@given(asked=worlds)
+def test_hops_are_the_capped_edges_of_each_node(project, member, user, closed, asked):
+    naive = world_of(project, closed, asked, user, member)
+    given = hops(
+        Node.objects.visible_to(user),
+        naive.ids,
+        project=project,
+        relations=asked["relations"],
+        as_of=naive.live,
+        fan_out=asked["fan_out"],
+    )
+    expected = [
+        (node, edge.target_id if forward else edge.source_id, edge.pk, forward)
+        for node in naive.seen
+        for forward in (True, False)
+        for edge in naive.ways(node, forward)[: asked["fan_out"]]
+    ]
+    assert sorted((h.near, h.far, h.edge, h.forward) for h in given) == sorted(expected)
+
+
+@EXAMPLES
+@given(asked=worlds, depth=st.integers(1, 4))
+def test_paths_are_those_that_trying_all_finds(
+    project, member, user, closed, asked, depth
+):
+    naive = world_of(project, closed, asked, user, member)
+    allowed = Node.objects.visible_to(user).current()
+    start, end = naive.ids[:2]
+    options = {
+        "project": project,
+        "depth": depth,
+        "limit": 1000,
+        "relations": asked["relations"],
+        "as_of": naive.live,
+        "fan_out": None,
+    }
+    every = naive.simple_paths(start, end, depth)
+    best = best_paths(allowed, start, end, **options)
+    costs = {
+        (stops, tuple(e.pk for e in edges)): naive.cost(stops, edges)
+        for stops, edges in every
+    }
+    assert {(path.nodes, path.edges) for path in best.paths} == set(costs)
+    for path in best.paths:
+        assert path.cost == pytest.approx(costs[path.nodes, path.edges])
+    assert [p.cost for p in best.paths] == sorted(p.cost for p in best.paths)
+    assert best.is_complete
+
+    shortest = shortest_paths(allowed, start, end, **options)
+    least = min((len(edges) for _, edges in every), default=0)
+    assert {(path.nodes, path.edges) for path in shortest.paths} == {
+        way for way in costs if len(way[1]) == least
+    }
+    few = best_paths(allowed, start, end, **{**options, "limit": 2})
+    assert [p.cost for p in few.paths] == pytest.approx(sorted(costs.values())[:2])
+    assert few.is_complete is (len(costs) <= 2)
