@@ -71,12 +71,11 @@ DATABASES["default"]["OPTIONS"] = {
 }
 # The arms of a search that run beside the asker's connection: a thread each, which
 # keeps its own.
+_options: Any = DATABASES["default"]["OPTIONS"]
 DATABASES["arms"] = {
     **DATABASES["default"],
     "CONN_MAX_AGE": None,
-    "OPTIONS": {
-        k: v for k, v in DATABASES["default"]["OPTIONS"].items() if k != "pool"
-    },
+    "OPTIONS": {name: option for name, option in _options.items() if name != "pool"},
     "TEST": {"MIRROR": "default"},
 }
 DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]

@@ -101,7 +101,7 @@ def picture_of(
             nodes, node.pk, project=project, depth=2, limit=2 * FEW_DIRECT, as_of=moment
         )
         ids = list(further.distances)[: DRAWN - 1]
-    drawn = nodes.defer("search_vector", "embedding").in_bulk(ids)
+    drawn = nodes.defer("search_vector", "metadata_vector", "embedding").in_bulk(ids)
     edges = _edges(user, project, moment, [node.pk, *ids])
     around = _around(node, [drawn[pk] for pk in ids if pk in drawn], edges)
     centre = _at_centre(node)

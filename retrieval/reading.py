@@ -55,7 +55,7 @@ def _rows(
     visible: NodeQuerySet, project: Project, folded: dict[str, Fused]
 ) -> list[_Found]:
     nodes = visible.select_related("record").defer(
-        "search_vector", "embedding", "record__body"
+        "search_vector", "metadata_vector", "embedding", "record__body"
     )
     by_id = nodes.in_bulk([node.node_id for node in folded.values()])
     parts = [key for key, node in folded.items() if key != node.key]

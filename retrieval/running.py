@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -101,12 +101,11 @@ def _run(ask: Ask, plans: Mapping[str, Plan]) -> dict[str, _Outcome]:
             name: _pool(os.getpid()).submit(_run_beside, name, ask, plans[name])
             for name in others
         }
-    outcomes = {here: _outcome(lambda: _find(here, ask, plans[here]), here)}
+    outcomes = {here: _outcome(here, ask, plans[here])}
     for name in others:
+        waiting = beside.get(name)
         outcomes[name] = (
-            beside[name].result()
-            if beside
-            else _outcome(lambda name=name: _find(name, ask, plans[name]), name)
+            waiting.result() if waiting else _outcome(name, ask, plans[name])
         )
     return outcomes
 
@@ -137,10 +136,10 @@ def _run_beside(name: str, ask: Ask, plan: Plan) -> _Outcome:
     connection = connections[BESIDE]
     _opened.add(connection)
     known = connection.connection
-    outcome = _outcome(lambda: _find(name, there, plan), name)
+    outcome = _outcome(name, there, plan)
     if outcome.fault and known is not None and connection.connection is not known:
         # The server was restarted since this thread asked it last.
-        return _outcome(lambda: _find(name, there, plan), name)
+        return _outcome(name, there, plan)
     return outcome
 
 
@@ -157,12 +156,12 @@ def _find(name: str, ask: Ask, plan: Plan) -> Sequence[Hit]:
         return hits
 
 
-def _outcome(find: Callable[[], Sequence[Hit]], name: str) -> _Outcome:
+def _outcome(name: str, ask: Ask, plan: Plan) -> _Outcome:
     started = time.perf_counter()
     hits: Sequence[Hit] = ()
     fault = ""
     try:
-        hits = find()
+        hits = _find(name, ask, plan)
     except (OperationalError, InterfaceError) as error:
         fault = _reason(error)
     except (

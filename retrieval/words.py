@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
@@ -53,17 +54,15 @@ class Words:
         """
         if sum(word.nodes for word in self.words) <= ANY_WORD_BELOW:
             return " | ".join(word.tsquery for word in self.words)
-        upto = accumulate(word.nodes for word in self.words)
-        rare = [
-            word.tsquery
-            for word, matches in zip(self.words, upto, strict=True)
-            if matches <= RARE_BUDGET
-        ]
-        return " | ".join([*rare, *self._pairs()])
+        upto = list(accumulate(word.nodes for word in self.words))
+        rare = bisect_right(upto, RARE_BUDGET)
+        whole = [word.tsquery for word in self.words[:rare]]
+        return " | ".join([*whole, *self._pairs(self.words[rare:])])
 
-    def _pairs(self) -> list[str]:
+    def _pairs(self, words: Sequence[Word]) -> list[str]:
+        # A pair with a word that is taken whole would find nothing more.
         pairs = sorted(
-            combinations(self.words, 2),
+            combinations(words, 2),
             key=lambda p: (p[0].nodes * p[1].nodes, p[0].lexeme, p[1].lexeme),
         )[:PAIRS_MOST]
         expected = accumulate(a.nodes * b.nodes / self.nodes for a, b in pairs)

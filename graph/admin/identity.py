@@ -100,7 +100,7 @@ class PersonAdmin(VisibleAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Person]:
         rows = super().get_queryset(request).filter(node_type="person", trashed_at=None)
-        return rows.defer("embedding", "search_vector").annotate(
+        return rows.defer("embedding", "search_vector", "metadata_vector").annotate(
             held=Count("identities")
         )
 

@@ -122,7 +122,7 @@ class NodeAdmin(VisibleAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Node]:
         rows: QuerySet[Node] = super().get_queryset(request)
-        return rows.defer("embedding", "search_vector")
+        return rows.defer("embedding", "search_vector", "metadata_vector")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Node], search_term: str

@@ -76,6 +76,7 @@ class Node(Scoped):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     search_vector = SearchVectorField(null=True, editable=False)
+    metadata_vector = SearchVectorField(null=True, editable=False)
     embedding = VectorField(null=True, editable=False)
     embedding_model = models.ForeignKey(
         EmbeddingModel, models.PROTECT, null=True, related_name="+", db_index=False
@@ -119,6 +120,11 @@ class Node(Scoped):
                 name="graph_nodes_walk",
             ),
             GinIndex(fields=("search_vector",), name="idx_nodes_search"),
+            GinIndex(
+                fields=("metadata_vector",),
+                condition=Q(metadata_vector__isnull=False),
+                name="graph_nodes_metadata",
+            ),
             GinIndex(fields=("tags",), name="graph_nodes_tags"),
             GinIndex(
                 fields=("title",),

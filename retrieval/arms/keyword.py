@@ -22,15 +22,18 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     A score of 1.0 would be every word, as often as can be, in the title.
     """
     if plan.options.get("match", "any") == "all":
-        return _hits(_all_words(ask, plan), plan, 1.0)
+        return _hits(*_all_words(ask, plan), plan, 1.0)
     if not ask.words.words:
         return []
-    return _hits(_any_word(ask), plan, ask.words.idf)
+    return _hits(_any_word(ask), by_rarity(ask.words), plan, ask.words.idf)
 
 
-def _hits(scored: NodeQuerySet, plan: Plan, most: float) -> list[Hit]:
-    best = scored.annotate(is_part=IS_PART).order_by("-words_score", "key")
-    rows = best.values_list("pk", "key", "words_score", "is_part")[: plan.pool]
+def _hits(nodes: NodeQuerySet, score: RawSQL, plan: Plan, most: float) -> list[Hit]:
+    rows = (
+        nodes.annotate(words_score=score, is_part=IS_PART)
+        .order_by("-words_score", "key")
+        .values_list("pk", "key", "words_score", "is_part")[: plan.pool]
+    )
     return [
         Hit(node, key, score / most, is_part)
         for node, key, score, is_part in rows
@@ -45,7 +48,7 @@ def _any_word(ask: Ask) -> NodeQuerySet:
         )
     else:
         matching = condition(sql.MATCHES, (ask.words.candidates(),))
-    return ask.nodes.filter(matching).annotate(words_score=by_rarity(ask.words))
+    return ask.nodes.filter(matching)
 
 
 def by_rarity(words: Words) -> RawSQL:
@@ -56,15 +59,13 @@ def by_rarity(words: Words) -> RawSQL:
     return number(f"({each})", values)
 
 
-def _all_words(ask: Ask, plan: Plan) -> NodeQuerySet:
+def _all_words(ask: Ask, plan: Plan) -> tuple[NodeQuerySet, RawSQL]:
     question = (ask.project.language, ask.parsed.asked)
     with_metadata = plan.options.get("metadata", False)
     matches = sql.MATCHES_WITH_METADATA if with_metadata else sql.MATCHES_WEBSEARCH
     rank = sql.COVER_RANK_WITH_METADATA if with_metadata else sql.COVER_RANK
     asked = question * 2 if with_metadata else question
-    return ask.nodes.filter(condition(matches, asked)).annotate(
-        words_score=number(rank, question)
-    )
+    return ask.nodes.filter(condition(matches, asked)), number(rank, question)
 
 
 arms.add("keyword", Arm(find))

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('connections', '0002_audit_is_append_only'),
-        ('graph', '0007_names'),
+        ("graph", "0008_metadata_words"),
         ('retrieval', '0001_tables'),
     ]
 

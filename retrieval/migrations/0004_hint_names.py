@@ -52,7 +52,7 @@ CREATE INDEX retrieval_hint_titles ON graph_nodes USING gin (title gin_trgm_ops)
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("graph", "0007_names"),
+        ("graph", "0008_metadata_words"),
         ("retrieval", "0003_community_integrity"),
     ]
 
