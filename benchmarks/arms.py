@@ -96,11 +96,10 @@ def only(profile: Profile, kept: Collection[str]) -> Profile:
 
 def hits_of(arm: str, project: Project, question: str, limit: int) -> list[str]:
     """Return the keys of the first `limit` nodes that one arm finds by itself."""
-    if arm in arms:
-        vector, model_id = embed_question(question)
-        ask = _ask(project, question, vector, model_id)
-        return [hit.key for hit in arms[arm].find(ask, Plan())][:limit]
-    return contributed(arm, project, question)[:limit]
+    vector, model_id = embed_question(question)
+    ask = _asked(project, question, profiles["default"])
+    found = arms[arm].find(ask.ask(ask.words(), vector, model_id), Plan())
+    return [hit.key for hit in found][:limit]
 
 
 def two_arms(
@@ -108,42 +107,25 @@ def two_arms(
 ) -> list[str]:
     """Rank by keyword, vector and their fusion alone: nothing parsed, nothing shown."""
     recipe = only(profiles["default"], TEXT_ARMS)
-    if all(arm in arms for arm in TEXT_ARMS):
-        ask = _ask(project, question, vector, model_id)
-        plans = _plans(recipe)
-        found = {name: arms[name].find(ask, plan) for name, plan in plans.items()}
-        keys = {name: [hit.key for hit in hits] for name, hits in found.items()}
-        weights = {name: plan.weight for name, plan in plans.items()}
-        return fused(keys, weights, recipe.k, limit)
-    nodes = allowed_nodes(project, None, NO_FILTERS)
-    ranking = nodes.ranked(project, question, vector, model_id, recipe, limit=limit)
-    return [hit.key for hit in ranking.best]
+    now = timezone.now()
+    nodes = visible_nodes(project, None, now)
+    nodes = narrowed(nodes, project, Edge.objects.all(), NO_FILTERS)
+    parsed = Parsed(query=question, asked=question)
+    asked = Question(project, parsed, NO_FILTERS, nodes, nodes, now)
+    found = run_arms(asked.ask(asked.words(), vector, model_id), recipe.arms)
+    ranked = fuse(found.hits, recipe.weights, recipe.k, limit)
+    return [hit.key for hit in ranked]
+
+
+def _asked(project: Project, question: str, recipe: Profile) -> Question:
+    return understood(project, question, None, NO_FILTERS, recipe)
 
 
 @contextmanager
 def unlimited() -> Iterator[None]:
     """Let the keyword arm rank every match of any word."""
-    for place in LIMIT_PLACES:
-        try:
-            module = importlib.import_module(place)
-        except ModuleNotFoundError:
-            continue
-        if hasattr(module, LIMIT_NAME):
-            with patch.object(module, LIMIT_NAME, 10**9):
-                yield
-            return
-    raise Unavailable(f"none of {', '.join(LIMIT_PLACES)} has {LIMIT_NAME}.")
-
-
-def _ask(project: Project, question: str, vector: str | None, model_id: int) -> Ask:
-    return Ask(
-        project=project,
-        nodes=allowed_nodes(project, None, NO_FILTERS),
-        parsed=Parsed(query=question, asked=question),
-        vector=vector,
-        model_id=model_id,
-        now=timezone.now(),
-    )
+    with patch.object(words, "ANY_WORD_BELOW", 10**9):
+        yield
 
 
 def contributed(

@@ -8,8 +8,10 @@ from typing import Any
 from django.db import connection, transaction
 
 from connections.models import Project
+from graph.embed import structure_types
 from graph.models import Node
 from retrieval import sql
+from retrieval.filters import EXTRACTION
 from retrieval.models import Lexeme, LexemeCount
 
 # Rarity barely moves while the project grows by less than this share.
@@ -18,7 +20,8 @@ GROWTH = 0.1
 
 def count_lexemes(project: Project, *, always: bool = False) -> bool:
     """Count the project's words anew where it has grown by a tenth; say if it was."""
-    nodes = Node.objects.of(project).current().count()
+    searched = Node.objects.of(project).current().exclude(node_type__in=structure_types())
+    nodes = searched.exclude(origin=EXTRACTION).count()
     known = LexemeCount.objects.filter(project=project).first()
     if known and not always and abs(nodes - known.nodes) <= GROWTH * known.nodes:
         return False
@@ -27,7 +30,8 @@ def count_lexemes(project: Project, *, always: bool = False) -> bool:
     of_project = f"tenant_id = {project.tenant_id:d} AND project_id = {project.pk:d}"
     vectors = (
         "SELECT search_vector FROM graph_nodes"  # noqa: S608
-        f" WHERE {of_project} AND trashed_at IS NULL"
+        f" WHERE {of_project} AND trashed_at IS NULL AND origin <> '{EXTRACTION}'"
+        f" AND node_type <> ALL('{{{','.join(structure_types())}}}')"
     )
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(

@@ -25,7 +25,7 @@ from retrieval.reading import read_results
 from retrieval.refining import refine
 from retrieval.results import Filters, Parsed, SearchAnswer
 from retrieval.running import Found, run_arms
-from retrieval.words import words_in
+from retrieval.words import Words, words_in
 
 # Parts of one file are folded into one result, and near-duplicates into one, so more
 # are ranked and read than asked for.
@@ -35,8 +35,8 @@ NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What is asked, by whom, of which nodes."""
+class Question:
+    """What is asked, of which nodes."""
 
     project: Project
     parsed: Parsed
@@ -44,6 +44,23 @@ class _Question:
     visible: NodeQuerySet
     nodes: NodeQuerySet
     now: datetime
+
+    def ask(self, words: Words, vector: str | None, model_id: int) -> Ask:
+        """Return it as arms are asked, with its words and its vector."""
+        return Ask(
+            project=self.project,
+            nodes=self.nodes,
+            visible=self.visible,
+            parsed=self.parsed,
+            filters=self.filters,
+            words=words,
+            vector=vector,
+            model_id=model_id,
+            now=self.now,
+        )
+
+    def words(self) -> Words:
+        return words_in(self.project, self.parsed.asked, using=self.nodes.db)
 
 
 def search(
@@ -65,7 +82,7 @@ def search(
     """
     started = time.perf_counter()
     recipe = profiles[profile]
-    asked = _understood(project, query, user, filters, recipe, ignore)
+    asked = understood(project, query, user, filters, recipe, ignore)
     if asked.parsed.asked:
         found = _find(asked, recipe)
         ranked = fuse(found.hits, recipe.weights, recipe.k, (limit + MERGING) * FOLDING)
@@ -106,14 +123,15 @@ def search(
     )
 
 
-def _understood(
+def understood(
     project: Project,
     query: str,
     user: User | None,
     filters: Filters,
     recipe: Profile,
-    ignore: Collection[str],
-) -> _Question:
+    ignore: Collection[str] = (),
+) -> Question:
+    """Return a question as parsed, with the nodes that `user` may see and find."""
     now = timezone.now()
     visible = visible_nodes(project, user, filters.as_of or now)
     parsed = parse(
@@ -122,7 +140,7 @@ def _understood(
     filters = _both(filters, parsed.typed)
     edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
     nodes = narrowed(visible, project, edges, filters, entities=recipe.entities)
-    return _Question(project, parsed, filters, visible, nodes, now)
+    return Question(project, parsed, filters, visible, nodes, now)
 
 
 def _both(given: Filters, typed: Filters) -> Filters:
@@ -141,22 +159,11 @@ def _both(given: Filters, typed: Filters) -> Filters:
     return replace(given, **said)
 
 
-def _find(asked: _Question, recipe: Profile) -> Found:
-    words = words_in(asked.project, asked.parsed.asked, using=asked.nodes.db)
+def _find(asked: Question, recipe: Profile) -> Found:
+    words = asked.words()
 
     def by(vector: str | None, model_id: int) -> Found:
-        ask = Ask(
-            project=asked.project,
-            nodes=asked.nodes,
-            visible=asked.visible,
-            parsed=asked.parsed,
-            filters=asked.filters,
-            words=words,
-            vector=vector,
-            model_id=model_id,
-            now=asked.now,
-        )
-        return run_arms(ask, recipe.arms)
+        return run_arms(asked.ask(words, vector, model_id), recipe.arms)
 
     return with_vector(asked.parsed.asked, by)
 

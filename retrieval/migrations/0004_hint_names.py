@@ -3,8 +3,8 @@
 `graph_nodes_title_trigram` alone reads every title that shares half a word with the
 question (3 ms a word at 200,000 nodes, most of it subjects of mails). Few nodes are
 named outright, so that an index of their names answers in a tenth of that, and one of
-the trigrams of their titles is left with the words that no text knows. Names begin with
-their project: a tenant is not slowed by the namesakes of another's people.
+the trigrams of their titles is left with the words that no text knows. Names begin
+with their project: a tenant is not slowed by the namesakes of another's people.
 """
 
 from django.db import migrations
