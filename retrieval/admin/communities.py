@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
@@ -53,14 +53,15 @@ class MemberInline(ReadOnlyInline):
         return row.node.node_type
 
     @display(description="when")
-    def said_at(self, row: CommunityMember) -> Any:
-        return row.node.occurred_at
+    def said_at(self, row: CommunityMember) -> str:
+        said = row.node.occurred_at
+        return date_format(localtime(said), "DATETIME_FORMAT") if said else ""
 
     @display(description="centrality")
     def centrality_shown(self, row: CommunityMember) -> str:
         return f"{row.centrality:.2f}"
 
-    @display(description="in title or summary", boolean=True)
+    @display(description="source of the text", boolean=True)
     def quoted(self, row: CommunityMember) -> bool:
         return row.is_evidence
 
@@ -117,7 +118,7 @@ class CommunityAdmin(VisibleAdmin):
         rest = sum(number for _, number in most[TYPES_SHOWN:])
         return ", ".join([*shown, f"{rest} other"] if rest else shown)
 
-    @display(description="share of the graph", ordering="share")
+    @display(description="share of its audience's nodes", ordering="share")
     def part(self, community: Community) -> str:
         return f"{100 * community.share:.1f} %"
 
