@@ -13,7 +13,7 @@ from django.db import connection
 from benchmarks import reference_sql as sql
 from benchmarks.arms import alone, arms_of, registered, two_arms
 from benchmarks.peers import Asked, Peers, as_array, peers
-from benchmarks.report import Table, note, ratio, sampled, sizes
+from benchmarks.report import Table, ratio, sampled, sizes, warn
 from benchmarks.shortcuts import keyword_kept, peer_recall, vector_recall
 from benchmarks.timing import Timing, timed, timed_together
 from benchmarks.workspaces import Workspace, workspace
@@ -63,7 +63,7 @@ def run() -> list[Table]:
     for size in sizes():
         with workspace(size) as filled:
             tables.append(_measured(filled))
-        note(tables[-1].markdown())
+        warn(tables[-1].markdown())  # a later size may take long, or fail
     return tables
 
 
