@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 from unittest.mock import patch
 
 from django.utils import timezone
 
-from benchmarks.fusing import fused
-from benchmarks.report import Unavailable
 from connections.models import Project
 from graph.embed import embed_question
-from retrieval.arms.base import Ask, Plan, arms
+from graph.models import Edge
+from retrieval import words
+from retrieval.arms.base import Plan, arms
+from retrieval.filters import narrowed
+from retrieval.fusion import fuse
 from retrieval.profiles import Profile, profiles
 from retrieval.results import Parsed
-from retrieval.search import NO_FILTERS, allowed_nodes, search
+from retrieval.running import run_arms
+from retrieval.search import NO_FILTERS, Question, search, understood, visible_nodes
 
-# The bound on candidates that `unlimited` lifts, and the modules it may be in.
-LIMIT_NAME = "ANY_WORD_BELOW"
-LIMIT_PLACES = ("retrieval.arms.keyword", "retrieval.ranked")
 TEXT_ARMS = ("keyword", "vector")
 EVERY = 200  # results: what two arms of a hundred can bring
 
@@ -68,29 +66,29 @@ def registered(profile: Profile) -> Iterator[str]:
 
 
 def arms_of(profile: Profile) -> tuple[str, ...]:
-    return tuple(_plans(profile))
+    return tuple(dict(profile.arms))
 
 
 def weights_of(profile: Profile) -> tuple[float, ...]:
     """Return the weights of `arms_of`, in that order."""
-    return tuple(plan.weight for plan in _plans(profile).values())
+    return tuple(plan.weight for plan in dict(profile.arms).values())
 
 
 def alone(profile: Profile, arm: str) -> Profile:
     """Return `profile` with one arm; those it starts from find, but weigh nothing."""
-    plans = _plans(profile)
+    plans = dict(profile.arms)
     before = {name: _weightless(plans[name]) for name in _before(arm) if name in plans}
     return _with(profile, f"{arm} alone", {**before, arm: plans[arm]})
 
 
 def without(profile: Profile, arm: str) -> Profile:
-    plans = {name: plan for name, plan in _plans(profile).items() if name != arm}
+    plans = {name: plan for name, plan in dict(profile.arms).items() if name != arm}
     return _with(profile, f"{profile.name} without {arm}", plans)
 
 
 def only(profile: Profile, kept: Collection[str]) -> Profile:
     """Return `profile` with the arms of `kept` that it has."""
-    plans = {name: plan for name, plan in _plans(profile).items() if name in kept}
+    plans = {name: plan for name, plan in dict(profile.arms).items() if name in kept}
     return _with(profile, f"{profile.name}: {' + '.join(kept)}", plans)
 
 
@@ -150,19 +148,8 @@ def _before(arm: str) -> Sequence[str]:
     return found
 
 
-# A profile's arms are plans by name; before there were plans, weights by name.
-def _plans(profile: Profile) -> dict[str, Plan]:
-    given = getattr(profile, "arms", None)
-    if given is not None:
-        return dict(given)
-    return {name: Plan(weight=weight) for name, weight in profile.weights.items()}
-
-
 def _with(profile: Profile, name: str, plans: dict[str, Plan]) -> Profile:
-    changes: dict[str, Any] = {"arms": plans}
-    if not hasattr(profile, "arms"):
-        changes = {"weights": {arm: plan.weight for arm, plan in plans.items()}}
-    return replace(profile, name=name, **changes)
+    return replace(profile, name=name, arms=plans)
 
 
 def _weightless(plan: Plan) -> Plan:

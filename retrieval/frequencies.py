@@ -20,7 +20,9 @@ GROWTH = 0.1
 
 def count_lexemes(project: Project, *, always: bool = False) -> bool:
     """Count the project's words anew where it has grown by a tenth; say if it was."""
-    searched = Node.objects.of(project).current().exclude(node_type__in=structure_types())
+    searched = (
+        Node.objects.of(project).current().exclude(node_type__in=structure_types())
+    )
     nodes = searched.exclude(origin=EXTRACTION).count()
     known = LexemeCount.objects.filter(project=project).first()
     if known and not always and abs(nodes - known.nodes) <= GROWTH * known.nodes:

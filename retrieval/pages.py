@@ -78,7 +78,9 @@ def neighbourhood(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what lies around a node; one that the user may not see does not exist."""
     user = reader(request)
     visible = Node.objects.visible_to(user).current().select_related("project__tenant")
-    node = get_object_or_404(visible.defer("search_vector", "metadata_vector", "embedding"), pk=pk)
+    node = get_object_or_404(
+        visible.defer("search_vector", "metadata_vector", "embedding"), pk=pk
+    )
     filters, complaints = filters_of(Asked(as_of=request.GET.get("as_of", "")))
     project: Project = node.project
     context: dict[str, Any] = {"node": node, "project": project}

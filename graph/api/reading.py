@@ -45,7 +45,9 @@ EDGE_COLUMNS = (
 def with_shown(rows: NodeQuerySet) -> NodeQuerySet:
     """Load with `rows` what a node is shown with, and not its vectors."""
     related = rows.select_related("record", "project__tenant")
-    return related.defer("embedding", "search_vector", "metadata_vector", "record__body")
+    return related.defer(
+        "embedding", "search_vector", "metadata_vector", "record__body"
+    )
 
 
 def nodes_asked(rows: NodeQuerySet, request: Request) -> NodeQuerySet:

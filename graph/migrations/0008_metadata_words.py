@@ -4,7 +4,6 @@ import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 from django.db import migrations, models
 
-
 # What a profile reads besides the text: NULL where there is none of it, which is most.
 TRIGGER = """
 CREATE FUNCTION graph_nodes_metadata_vector_update() RETURNS trigger

@@ -40,7 +40,12 @@ class MemberInline(ReadOnlyInline):
         rows = super().get_queryset(request).filter(node__in=readable)
         return (
             rows.select_related("node")
-            .defer("node__embedding", "node__search_vector", "node__metadata_vector", "node__context")
+            .defer(
+                "node__embedding",
+                "node__search_vector",
+                "node__metadata_vector",
+                "node__context",
+            )
             .order_by("-centrality", "node_id")
         )
 

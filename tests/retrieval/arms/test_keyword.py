@@ -150,9 +150,7 @@ class TestCandidates:
 
     def test_many_are_found_by_the_rarest_and_by_pairs(self):
         asked = self.words(100_000, rare=200, common=50_000, often=20_000)
-        assert asked.candidates() == (
-            "'rare' | ('often' & 'common')"
-        )
+        assert asked.candidates() == ("'rare' | ('often' & 'common')")
 
     def test_pairs_that_expect_too_many_matches_are_left_out_after_the_first(self):
         asked = self.words(10_000, **dict.fromkeys("abcd", 5000))
