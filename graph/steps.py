@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Lookup
 from django.utils import timezone
 
@@ -126,6 +126,41 @@ def step(
     limit = None if most is None else most + 1
     rows = _rows(nodes, sql.HOPS, ids, *terms.of_hop(nodes.audiences), limit)
     return [Hop(*row) for row in rows[:most]], most is not None and len(rows) > most
+
+
+def ways(
+    audiences: list[int] | None,
+    near: Iterable[int],
+    terms: Terms,
+    *,
+    depth: int,
+    using: str = DEFAULT_DB_ALIAS,
+) -> list[tuple[int, int]]:
+    """Return the ends of the edges within `depth` steps of `near`, of those that the
+    audiences may see (None: all).
+
+    The nodes at the ends are not looked at: what a caller may not see it must drop.
+    """
+    edge = terms.of_edge(audiences)
+    values = (list(near), *edge, terms.fan_out, *edge, terms.fan_out, depth)
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql.WAYS, values)
+        return cursor.fetchall()
+
+
+def tied(
+    audiences: list[int] | None,
+    nodes: Sequence[int],
+    others: Sequence[int],
+    terms: Terms,
+    *,
+    using: str = DEFAULT_DB_ALIAS,
+) -> frozenset[int]:
+    """Return which of `nodes` have an edge to one of `others`."""
+    values = (list(nodes), list(others), *terms.of_edge(audiences))
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql.TIED, values)
+        return frozenset(row[0] for row in cursor)
 
 
 def cuts(nodes: NodeQuerySet, walked: Iterable[Hop], terms: Terms) -> tuple[Cut, ...]:

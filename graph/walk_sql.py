@@ -94,6 +94,34 @@ _COUNTS = """
      ) AS counted (edges)
 """
 
+# The edges within some steps of many nodes, each once, by their ends. Whether an end
+# may be seen is not asked here: who reads the nodes themselves asks it once for all.
+_WAYS = """
+    WITH RECURSIVE walk (near, far, depth) AS (
+        SELECT NULL::bigint, seed.id, 0 FROM unnest(%s::bigint[]) AS seed (id)
+        UNION
+        SELECT walk.far, hop.far, walk.depth + 1
+          FROM walk CROSS JOIN LATERAL (
+            (SELECT e.target_id AS far FROM graph_edges e
+              WHERE e.source_id = walk.far AND {live}
+              ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id LIMIT %s)
+            UNION ALL
+            (SELECT e.source_id FROM graph_edges e
+              WHERE e.target_id = walk.far AND {live}
+              ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id LIMIT %s)
+          ) hop
+         WHERE walk.depth < %s AND hop.far IS DISTINCT FROM walk.near
+    )
+    SELECT DISTINCT walk.near, walk.far FROM walk WHERE walk.near IS NOT NULL
+"""
+# Of many nodes those with an edge to one of some others.
+_TIED = """
+    SELECT DISTINCT e.source_id FROM graph_edges e
+     WHERE e.source_id = ANY(%s::bigint[]) AND e.target_id = ANY(%s::bigint[]) AND {live}
+"""
+
+WAYS = _WAYS.format(live=LIVE)
+TIED = _TIED.format(live=LIVE)
 REACHABLE = _REACHABLE.format(hop=_hop(MORE))
 HOPS = _HOPS.format(hop=_hop(ALWAYS))
 COUNTS = _COUNTS.format(

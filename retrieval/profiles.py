@@ -15,8 +15,9 @@ class Profile:
     """A named search: its arms, the constant of their fusion, and the steps after it.
 
     `entities` finds also what was read out of texts. `cap` keeps so many of each store
-    as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates, `boost`
-    favours what names a thing of the graph, `rerank` asks for the reranker that is
+    as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates,
+    `cross_reference` tells which things of the graph a text names, `boost` favours what
+    names one, `rerank` asks for the reranker that is
     configured, or else the one it names, and `weigh` for the published score of
     recency, relevance and authority in place of relevance alone.
     """
@@ -27,6 +28,7 @@ class Profile:
     entities: bool = False
     cap: bool = False
     merge: bool = False
+    cross_reference: bool = False
     boost: bool = False
     rerank: str = ""
     weigh: bool = False
@@ -83,6 +85,7 @@ MEMORY_FABRIC = profiles.add(
         entities=True,
         cap=True,
         merge=True,
+        cross_reference=True,
         boost=True,
         weigh=True,
     ),
@@ -101,6 +104,6 @@ DEFAULT = profiles.add(
         },
         k=10,
         merge=True,
-        boost=True,
+        cross_reference=True,
     ),
 )

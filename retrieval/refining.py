@@ -42,8 +42,8 @@ def refine(
         results = cap_each_store(results, settings.FABRIC["MAX_RESULTS"])
     if recipe.merge:
         results = merge_near_duplicates(results, settings.FABRIC["DEDUP_THRESHOLD"])
-    if recipe.boost:
-        factor = settings.FABRIC["BOOST_FACTOR"]
+    if recipe.cross_reference:
+        factor = settings.FABRIC["BOOST_FACTOR"] if recipe.boost else 1.0
         results = cross_reference(project, visible, results, factor=factor, now=now)
     refined = _reranked(results, recipe, question)
     if recipe.weigh:

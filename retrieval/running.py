@@ -28,8 +28,10 @@ logger = logging.getLogger(__name__)
 
 # The connections of the arms that run beside the asker's: settings.DATABASES.
 BESIDE = "arms"
-TIME = "SELECT current_setting('statement_timeout')"
-TIME_OF_ITS_OWN = "SELECT set_config('statement_timeout', %s, true)"
+TIME_OF_ITS_OWN = (
+    "SELECT current_setting('statement_timeout'),"
+    " set_config('statement_timeout', %s, true)"
+)
 
 
 _opened: WeakSet[BaseDatabaseWrapper] = WeakSet()
@@ -146,9 +148,8 @@ def _run_beside(name: str, ask: Ask, plan: Plan) -> _Outcome:
 def _find(name: str, ask: Ask, plan: Plan) -> Sequence[Hit]:
     connection = connections[ask.nodes.db]
     with transaction.atomic(using=ask.nodes.db), connection.cursor() as cursor:
-        cursor.execute(TIME, [])
-        (before,) = cursor.fetchone() or ("0",)
         cursor.execute(TIME_OF_ITS_OWN, [f"{settings.FABRIC['ARM_MS']}ms"])
+        before, _ = cursor.fetchone() or ("0", "")
         hits = arms[name].find(ask, plan)
         if connection.savepoint_ids:
             # It would last as long as the asker's transaction, not as long as ours.

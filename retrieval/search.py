@@ -14,7 +14,7 @@ from connections.models import Project, User
 from graph.embed import with_vector
 from graph.models import Edge
 from graph.querysets import NodeQuerySet
-from retrieval.arms.base import IS_PART, Ask
+from retrieval.arms.base import IS_PART, NO_FILTERS, Ask
 from retrieval.effort import effort
 from retrieval.filters import narrowed
 from retrieval.fusion import Fused, fuse
@@ -31,7 +31,6 @@ from retrieval.words import Words, words_in
 # are ranked and read than asked for.
 FOLDING, MERGING = 4, 10
 QUESTION_CHARACTERS = 2000
-NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)

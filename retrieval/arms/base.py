@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from graph.querysets import NodeQuerySet
 from retrieval.results import Filters, Parsed
 from retrieval.words import Words
 
+NO_FILTERS = Filters()
 # A section of a file, or a piece of a text that was too long for one node.
 IS_PART = ExpressionWrapper(
     Q(node_type="section") | Q(metadata__has_key="piece"), BooleanField()
@@ -60,6 +61,11 @@ class Ask:
     model_id: int
     now: datetime
     hits: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether filters leave out some of what could be found."""
+        return self.filters != replace(NO_FILTERS, as_of=self.filters.as_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from graph.embed import vector_type
-from graph.models import Edge
-from graph.paths import hops
+from graph.querysets import NodeQuerySet
+from graph.steps import Terms, tied, ways
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
 from retrieval.expressions import expression, number
@@ -52,15 +52,16 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     similarity and of being next to something the question names.
     """
     seeds = _seeds(ask, int(plan.number("seeds", SEEDS)))
-    ways = _ways(ask, seeds, int(plan.number("depth", DEPTH)))
+    around = _ways(ask, seeds, RELATIONS, int(plan.number("depth", DEPTH)), FAN_OUT)
     named = [hint.node_id for hint in ask.parsed.hints if hint.node_id is not None]
-    near_names = _next_to(ask, named)
-    everything = {*seeds, *(end for way in ways for end in way), *near_names}
+    beside = _ways(ask, named, None, 1, AROUND_A_NAME)
+    everything = {*seeds, *(end for way in around for end in way)}
+    everything |= {far for _, far in beside}
     read = _read(ask, sorted(everything))
     if not read.ids:
         return []
-    scores = _scores(ask, plan, read, ways, _those_named(ask, read.ids, named))
-    return _best(ask, plan, read, scores)
+    is_named = _those_named(ask, read.ids, named)
+    return _best(ask, plan, read, _scores(ask, plan, read, around, is_named))
 
 
 def _seeds(ask: Ask, most: int) -> list[int]:
@@ -68,45 +69,30 @@ def _seeds(ask: Ask, most: int) -> list[int]:
     return [hit.node_id for hit in best]
 
 
-def _ways(ask: Ask, seeds: Sequence[int], depth: int) -> list[tuple[int, int]]:
-    """Return the edges walked, by their ends."""
-    seen, frontier = set(seeds), list(seeds)
-    ways: list[tuple[int, int]] = []
-    for _ in range(depth):
-        if not frontier:
-            break
-        found = hops(
-            ask.visible,
-            frontier,
-            project=ask.project,
-            relations=RELATIONS,
-            as_of=ask.filters.as_of,
-            fan_out=FAN_OUT,
-        )
-        ways += [(hop.near, hop.far) for hop in found]
-        frontier = list(dict.fromkeys(h.far for h in found if h.far not in seen))
-        seen.update(frontier)
-    return ways
+def _terms(ask: Ask, relations: Sequence[str] | None, fan_out: int) -> Terms:
+    return Terms.of(ask.project, relations, ask.filters.as_of, fan_out)
 
 
-def _next_to(ask: Ask, named: Sequence[int]) -> list[int]:
-    if not named:
+def _ways(
+    ask: Ask,
+    near: Sequence[int],
+    relations: Sequence[str] | None,
+    depth: int,
+    fan_out: int,
+) -> list[tuple[int, int]]:
+    """Return the edges around, by their ends; `_read` drops what may not be seen."""
+    if not near:
         return []
-    found = hops(
-        ask.visible,
-        named,
-        project=ask.project,
-        as_of=ask.filters.as_of,
-        fan_out=AROUND_A_NAME,
-    )
-    return [hop.far for hop in found]
+    terms = _terms(ask, relations, fan_out)
+    nodes = ask.visible
+    return ways(nodes.audiences, near, terms, depth=depth, using=nodes.db)
 
 
 def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     words = ask.words.words
     each = ", ".join([sql.WORD_MATCH] * len(words))
     similarity = sql.SIMILARITY.format(cast=vector_type())
-    nodes = ask.visible.filter(pk__in=ids).annotate(
+    nodes = _lending(ask).filter(pk__in=ids).annotate(
         is_part=IS_PART,
         said=expression(
             f"ARRAY[{each}]::float8[]",
@@ -128,17 +114,19 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     )
 
 
+def _lending(ask: Ask) -> NodeQuerySet:
+    """Return what may lend its words: a filter binds what is found, not what is said
+    beside it."""
+    return ask.visible if ask.is_narrowed else ask.nodes
+
+
 def _those_named(ask: Ask, ids: Sequence[int], named: Sequence[int]) -> frozenset[int]:
     """Return which of the nodes have an edge to something the question names."""
     if not named:
         return frozenset()
-    edges = Edge.objects.using(ask.visible.db).of(ask.project)
-    if ask.visible.audiences is not None:
-        edges = edges.filter(audience_id__in=ask.visible.audiences)
-    linked = edges.live(ask.filters.as_of).filter(
-        source_id__in=ids, target_id__in=named
-    )
-    return frozenset(linked.values_list("source_id", flat=True))
+    terms = _terms(ask, None, FAN_OUT)
+    nodes = ask.visible
+    return tied(nodes.audiences, ids, named, terms, using=nodes.db)
 
 
 def _scores(
@@ -191,11 +179,10 @@ def _best(ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]) -> lis
         ),
         key=lambda hit: (-hit.score, hit.key),
     )
-    found = set(
-        ask.nodes.filter(pk__in=[hit.node_id for hit in ranked]).values_list(
-            "pk", flat=True
-        )
-    )
+    if not ask.is_narrowed:
+        return ranked[: plan.pool]
+    ids = [hit.node_id for hit in ranked]
+    found = set(ask.nodes.filter(pk__in=ids).values_list("pk", flat=True))
     return [hit for hit in ranked if hit.node_id in found][: plan.pool]
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils import timezone
-
 from connections.models import Project, User
-from graph.embed import embed_question
 from retrieval.arms.base import Ask, Hit, Plan, arms
 from retrieval.results import Filters, Parsed
-from retrieval.search import allowed_nodes
+from tests.retrieval.asking import make_ask
 
 
 def ask_for(
@@ -19,14 +16,12 @@ def ask_for(
     filters: Filters = Filters(),  # noqa: B008 - frozen
     typed: Filters = Filters(),  # noqa: B008
 ) -> Ask:
-    vector, model_id = embed_question(question)
-    return Ask(
-        project=project,
-        nodes=allowed_nodes(project, user, filters),
+    return make_ask(
+        project,
+        question,
+        user=user,
+        filters=filters,
         parsed=Parsed(query=question, asked=question, typed=typed),
-        vector=vector,
-        model_id=model_id,
-        now=timezone.now(),
     )
 
 
