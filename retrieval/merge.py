@@ -83,8 +83,11 @@ class Leaders:
         return self.threshold * length, length / self.threshold
 
 
-def group_near_duplicates(texts: Sequence[str], threshold: float) -> list[list[int]]:
-    """Return the positions of `texts` in groups, each with its leader first.
+def group_near_duplicates(
+    texts: Sequence[str], threshold: float, *, least: int = 0
+) -> list[list[int]]:
+    """Return the positions of `texts` in groups, each with its leader first; a text of
+    fewer than `least` different words is a group of its own.
 
     A text joins the first group whose *leader* it resembles by more than `threshold`;
     so everything in a group is that similar to the text that stays, and a chain of
@@ -92,27 +95,32 @@ def group_near_duplicates(texts: Sequence[str], threshold: float) -> list[list[i
     """
     sets = [normalised_tokens(text) for text in texts]
     leaders = Leaders(sets, threshold)
-    groups: list[list[int]] = []
+    # Those of the leaders first, in their order, as `place` numbers them.
+    led: list[list[int]] = []
+    alone: list[list[int]] = []
     for position, tokens in enumerate(sets):
-        leader = leaders.place(tokens)
-        if leader is None:
-            groups.append([position])
+        if len(tokens) < least:
+            alone.append([position])
+        elif (leader := leaders.place(tokens)) is None:
+            led.append([position])
         else:
-            groups[leader].append(position)
-    return groups
+            led[leader].append(position)
+    return led + alone
 
 
 def merge_near_duplicates(
-    results: Sequence[Result], threshold: float
+    results: Sequence[Result], threshold: float, *, least: int = 0
 ) -> tuple[Result, ...]:
-    """Return `results` without near-duplicates, in their order.
+    """Return `results` without near-duplicates, in their order; texts of fewer than
+    `least` different words are left alone.
 
     Of those whose texts' Jaccard index is above `threshold` the most relevant stays
     (of equals, that with the lesser key), marked `cross_validated`, with the entities
     of all, and the metadata of the others as `source_*`.
     """
     ranked = sorted(results, key=lambda result: (-result.relevance, result.key))
-    groups = group_near_duplicates([result.text for result in ranked], threshold)
+    texts = [result.text for result in ranked]
+    groups = group_near_duplicates(texts, threshold, least=least)
     merged = {
         id(ranked[leader]): _united(ranked[leader], [ranked[i] for i in others])
         for leader, *others in groups

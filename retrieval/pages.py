@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +22,8 @@ from connections.pages import (
     reader,
     signed_in,
 )
+from connections.refusals import Refused
+from connections.registry import UnknownName
 from graph.models import Node
 from retrieval.asked import MOMENTS, QUERY_CHARACTERS, STEP, Asked, filters_of, read
 from retrieval.facets import COUNTED
@@ -63,10 +64,15 @@ def search_page(request: HttpRequest) -> HttpResponse:
         "complaints": complaints,
         **_controls(asked),
     }
+    if not complaints:
+        try:
+            context |= _found(asked, filters, user, project)
+        except (Refused, UnknownName) as error:
+            # What was typed as an operator is only read with the question.
+            complaints += (str(error),)
+            context["complaints"] = complaints
     if complaints:
         context["chips"] = chips_of(asked, None, {})
-    else:
-        context |= _found(asked, filters, user, project)
     if not request.htmx:  # type: ignore[attr-defined] # set by its middleware
         context["projects"] = projects_of(user)
     return _render(request, context, status=400 if complaints else 200)
@@ -118,9 +124,6 @@ def _found(
 def _answer(
     asked: Asked, filters: Filters, user: User, project: Project, wanted: int
 ) -> SearchAnswer:
-    # A search that guesses nothing has nothing to ignore.
-    guesses = "ignore" in signature(search).parameters
-    more: dict[str, Any] = {"ignore": asked.ignore} if guesses else {}
     return search(
         project,
         asked.q,
@@ -128,7 +131,7 @@ def _answer(
         limit=wanted,
         profile=asked.profile,
         filters=filters,
-        **more,
+        ignore=asked.ignore,
     )
 
 

@@ -15,7 +15,8 @@ class Profile:
     """A named search: its arms, the constant of their fusion, and the steps after it.
 
     `entities` finds also what was read out of texts. `cap` keeps so many of each store
-    as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates,
+    as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates of at least
+    `merge_words` words,
     `cross_reference` tells which things of the graph a text names, `boost` favours what
     names one, `rerank` asks for the reranker that is
     configured, or else the one it names, and `weigh` for the published score of
@@ -28,6 +29,7 @@ class Profile:
     entities: bool = False
     cap: bool = False
     merge: bool = False
+    merge_words: int = 0
     cross_reference: bool = False
     boost: bool = False
     rerank: str = ""
@@ -103,7 +105,9 @@ DEFAULT = profiles.add(
             "walk": Plan(weight=10.0),
         },
         k=10,
+        # Short texts are alike ("Thanks!") without one being a copy of the other.
         merge=True,
+        merge_words=8,
         cross_reference=True,
     ),
 )

@@ -41,7 +41,9 @@ def refine(
     if recipe.cap:
         results = cap_each_store(results, settings.FABRIC["MAX_RESULTS"])
     if recipe.merge:
-        results = merge_near_duplicates(results, settings.FABRIC["DEDUP_THRESHOLD"])
+        results = merge_near_duplicates(
+            results, settings.FABRIC["DEDUP_THRESHOLD"], least=recipe.merge_words
+        )
     if recipe.cross_reference:
         factor = settings.FABRIC["BOOST_FACTOR"] if recipe.boost else 1.0
         results = cross_reference(project, visible, results, factor=factor, now=now)

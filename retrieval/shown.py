@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from connections.models import Audience, Project, User
 from connections.records import node_types
@@ -24,7 +23,6 @@ from retrieval.profiles import profiles
 from retrieval.results import (
     Contribution,
     GraphRelation,
-    Parsed,
     Result,
     SearchAnswer,
 )
@@ -118,13 +116,12 @@ def shown(
     found = answer.results
     ties = ties_of(user, project, found)
     names = names_of(user, project, (*asked.person, *asked.channel))
-    parsed = _parsed(answer)
     best = found[: asked.limit]
     return Shown(
         results=_results(best, answer, user, project),
         counted=len(found),
         is_open_ended=len(found) >= wanted,
-        chips=chips_of(asked, parsed, {**names, **source_labels()}),
+        chips=chips_of(asked, answer.parsed, {**names, **source_labels()}),
         facets=facets_of(asked, found, ties, names),
         periods=periods_of(asked, found),
         arms=_arms(answer),
@@ -134,17 +131,9 @@ def shown(
     )
 
 
-def _parsed(answer: SearchAnswer) -> Parsed | None:
-    parsed = getattr(answer, "parsed", None)
-    return parsed if isinstance(parsed, Parsed) else None
-
-
 def _arms(answer: SearchAnswer) -> tuple[ArmWork, ...]:
     """Return what each arm did; those that were dropped last, with their reasons."""
-    timings: Mapping[str, float] = getattr(answer, "timings", {}) or {}
-    dropped: Any = answer.dropped
-    if not isinstance(dropped, Mapping):
-        dropped = dict.fromkeys(dropped, "it failed or took too long")
+    timings, dropped = answer.timings, answer.dropped
     worked = [
         ArmWork(arm, found, timings.get(arm))
         for arm, found in answer.arms.items()

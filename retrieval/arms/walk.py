@@ -28,7 +28,7 @@ from retrieval.fusion import RRF_K, fuse
 # Along these a conversation goes on; people and places are not walked through, for
 # they lie next to everything.
 RELATIONS = ("follows", "replied_to")
-SEEDS, DEPTH, FAN_OUT = 50, 3, 4
+SEEDS, DEPTH, FAN_OUT = 50, 4, 4
 DECAY, MEANING, NAMED = 0.7, 0.3, 0.04
 AROUND_A_NAME = 30
 
@@ -92,17 +92,21 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     words = ask.words.words
     each = ", ".join([sql.WORD_MATCH] * len(words))
     similarity = sql.SIMILARITY.format(cast=vector_type())
-    nodes = _lending(ask).filter(pk__in=ids).annotate(
-        is_part=IS_PART,
-        said=expression(
-            f"ARRAY[{each}]::float8[]",
-            [word.tsquery for word in words],
-            ArrayField(FloatField()),
-        ),
-        meaning=Coalesce(
-            number(similarity, (ask.model_id, ask.vector)),
-            Value(0.0),
-        ),
+    nodes = (
+        _lending(ask)
+        .filter(pk__in=ids)
+        .annotate(
+            is_part=IS_PART,
+            said=expression(
+                f"ARRAY[{each}]::float8[]",
+                [word.tsquery for word in words],
+                ArrayField(FloatField()),
+            ),
+            meaning=Coalesce(
+                number(similarity, (ask.model_id, ask.vector)),
+                Value(0.0),
+            ),
+        )
     )
     rows = list(nodes.values_list("pk", "key", "is_part", "said", "meaning"))
     return _Read(

@@ -16,7 +16,7 @@ from benchmarks.arms import (
     without,
 )
 from graph.embed import embed_question
-from retrieval import ranked
+from retrieval import words
 from retrieval.profiles import profiles
 from retrieval.search import search
 from tests.factories import make_node
@@ -74,7 +74,7 @@ def test_two_arms_rank_as_the_whole_search_of_them_does(project, nodes):
 
 
 def test_without_a_limit_every_match_is_ranked():
-    before = ranked.ANY_WORD_BELOW
+    before = words.ANY_WORD_BELOW
     with unlimited():
-        assert ranked.ANY_WORD_BELOW > 10**8
-    assert before == ranked.ANY_WORD_BELOW
+        assert words.ANY_WORD_BELOW > 10**8
+    assert before == words.ANY_WORD_BELOW

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import connection
 
@@ -19,8 +21,14 @@ def definitions():
         for table in TABLES:
             for statement in (INDEXES, FOREIGN_KEYS):
                 cursor.execute(statement, [table])
-                found |= set(cursor.fetchall())
+                found |= {tuple(map(plainly, row)) for row in cursor.fetchall()}
         return found
+
+
+def plainly(definition):
+    """Return a definition without the casts that PostgreSQL puts in differently once
+    it has read its own words."""
+    return re.sub(r"::(character varying|text)(\[\])?|[()]", "", str(definition))
 
 
 def test_a_loaded_project_is_like_an_ingested_one():

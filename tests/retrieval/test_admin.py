@@ -43,9 +43,11 @@ def test_the_list_has_what_each_may_see(company, member, outsider, stranger):
 
     assert "ightingale" in shown(member)
     assert "ightingale" not in shown(outsider)
-    assert "Canteen, lemon cake" in shown(outsider)
+    assert "Lemon cake, canteen" in shown(outsider)
     assert "50.0 %" in shown(outsider)
-    assert "Canteen, lemon cake" not in shown(stranger)
+    cakes = Community.objects.get(members__node=company["cakes"][0])
+    assert page_of(cakes) in shown(outsider)
+    assert page_of(cakes) not in shown(stranger)
 
 
 def test_a_community_shows_its_sentences_and_its_members_with_links(company, member):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.arms.base import Hit
+from retrieval.arms.base import Hit, whole_key
 from retrieval.fusion import fuse
 
 ARMS = ("keyword", "vector", "walk")
@@ -114,7 +114,9 @@ def test_an_arm_of_no_weight_is_named_but_lends_no_score():
 
 def test_a_part_knows_the_key_of_its_whole():
     found = {"keyword": [Hit(1, "file:a#b.md#2", 1, True), Hit(2, "mail#2", 1)]}
-    keys = [node.whole_key for node in fuse(found, {"keyword": 1}, 60)]
+    keys = [
+        whole_key(node.key, node.is_part) for node in fuse(found, {"keyword": 1}, 60)
+    ]
     assert keys == ["file:a#b.md", "mail#2"]
 
 

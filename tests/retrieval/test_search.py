@@ -212,6 +212,7 @@ class TestAnswers:
         assert {a: c.rank for a, c in result.contributions.items()} == {
             "keyword": 1,
             "vector": 1,
+            "walk": 1,
         }
         assert (result.relevance, result.recency, result.authority) == (1.0, 0.1, 1.1)
         assert (result.stale.is_stale, result.stale.days, result.stale.threshold) == (
@@ -221,7 +222,9 @@ class TestAnswers:
         )
         json = answer.as_json()
         assert json["total_results"] == 1
-        assert json["lambda"] == effort(arms={"keyword": 1, "vector": 1}) == 4
+        assert (
+            json["lambda"] == effort(arms={"keyword": 1, "vector": 1, "walk": 1}) == 5
+        )
         assert set(json) == {
             "query",
             "parsed",
@@ -230,6 +233,8 @@ class TestAnswers:
             "sources",
             "arms",
             "dropped",
+            "reranked_by",
+            "timings",
             "took_ms",
             "lambda",
             "results",
@@ -255,6 +260,6 @@ class TestAnswers:
             make_node(project, f"file:{n}.md", node_type="file")
             make_node(project, f"file:{n}.md#0", f"pump {n}", node_type="section")
         index(project)
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(26):
             answer = search(project, "pump", user=member)
         assert len(answer.results) == 20

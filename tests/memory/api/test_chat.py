@@ -121,7 +121,7 @@ def test_an_answer_costs_a_bounded_number_of_queries(
 ):
     client = token_client(member, world.project)
     client.post(URL, {"question": QUESTION})
-    with django_assert_max_num_queries(35):
+    with django_assert_max_num_queries(45):
         client.post(URL, {"question": QUESTION})
 
 

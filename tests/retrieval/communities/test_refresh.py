@@ -61,7 +61,7 @@ def test_each_talk_is_a_community_with_a_title_and_a_summary_of_its_words(projec
     talks = make_company(project)
     find_all(project)
     cakes = community_of(talks["cakes"][0])
-    assert cakes.title == "Canteen, lemon cake"
+    assert cakes.title == "Lemon cake, canteen"
     assert members(cakes) == {n.key for n in talks["cakes"]} | {"slack:cakes"}
     assert (cakes.size, cakes.types) == (5, {"message": 4, "channel": 1})
     assert cakes.share == pytest.approx(0.5)
