@@ -15,7 +15,7 @@ from graph.models import Edge
 from retrieval import words
 from retrieval.arms.base import Plan, arms
 from retrieval.filters import narrowed
-from retrieval.fusion import fuse
+from retrieval.fusion import RRF_K, fuse
 from retrieval.profiles import Profile, profiles
 from retrieval.results import Parsed
 from retrieval.running import run_arms
@@ -111,7 +111,7 @@ def two_arms(
     parsed = Parsed(query=question, asked=question)
     asked = Question(project, parsed, NO_FILTERS, nodes, nodes, now)
     found = run_arms(asked.ask(asked.words(), vector, model_id), recipe.arms)
-    ranked = fuse(found.hits, recipe.weights, recipe.k, limit)
+    ranked = fuse(found.hits, recipe.weights, recipe.k or RRF_K, limit)
     return [hit.key for hit in ranked]
 
 

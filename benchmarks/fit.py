@@ -16,6 +16,7 @@ from benchmarks.fitting import Asked, Rows, Settings, Trials
 from benchmarks.report import Table, progress
 from benchmarks.sets import COMPARED, RetrievalSet, ingested, set_folders
 from retrieval.evaluation import Question
+from retrieval.fusion import RRF_K
 from retrieval.profiles import profiles
 
 DEFAULT = "default"
@@ -25,7 +26,7 @@ def run() -> list[Table]:
     """Collect all arms' hits on every set, then fit with each group left out."""
     default = profiles[DEFAULT]
     arms = arms_of(default)
-    begin = Settings(weights_of(default), float(default.k))
+    begin = Settings(weights_of(default), float(default.k or RRF_K))
     trials = _collected(arms)
     everything = np.ones(len(trials.asked), dtype=bool)
     rows, chosen = trials.held_out(begin, progress)

@@ -57,6 +57,21 @@ def fuse(
     return fused[:limit]
 
 
+def as_found(found: Mapping[str, Sequence[Hit]]) -> list[Fused]:
+    """Return what one arm found with its own scores, unfused."""
+    return [
+        Fused(
+            hit.node_id,
+            hit.key,
+            hit.is_part,
+            hit.score,
+            {arm: Contribution(rank, hit.score)},
+        )
+        for arm, ranking in found.items()
+        for rank, hit in enumerate(ranking, start=1)
+    ]
+
+
 def _score(
     said: Mapping[str, Contribution], weights: Mapping[str, float], k: float
 ) -> float:

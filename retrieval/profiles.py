@@ -12,7 +12,8 @@ from retrieval.fusion import RRF_K
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A named search: its arms, the constant of their fusion, and the steps after it.
+    """A named search: its arms, the constant of their fusion (None: it has one arm,
+    whose own scores are the relevance), and the steps after it.
 
     `entities` finds also what was read out of texts. `cap` keeps so many of each store
     as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates of at least
@@ -25,7 +26,7 @@ class Profile:
 
     name: str
     arms: Mapping[str, Plan]
-    k: float = RRF_K
+    k: float | None = RRF_K
     entities: bool = False
     cap: bool = False
     merge: bool = False
@@ -84,6 +85,7 @@ MEMORY_FABRIC = profiles.add(
     Profile(
         name="memory-fabric",
         arms={"graph": Plan(options={"depth": 2})},
+        k=None,
         entities=True,
         cap=True,
         merge=True,

@@ -34,10 +34,11 @@ def read_results(
     *,
     now: datetime,
     limit: int,
+    scaled: bool = True,
 ) -> tuple[Result, ...]:
     """Return the best `limit` of `ranked` as results, the parts of one thing as one.
 
-    A node that has gone since it was ranked is left out.
+    Their relevance is their score, `scaled` to a share of the best one's. A node that has gone since it was ranked is left out.
     """
     folded: dict[str, Fused] = {}
     for node in ranked:
@@ -45,7 +46,8 @@ def read_results(
         if len(folded) >= limit:
             break
     found = _rows(visible, project, folded)
-    relevance = scale_relevance([one.fused.score for one in found])
+    scores = [one.fused.score for one in found]
+    relevance = scale_relevance(scores) if scaled else scores
     return tuple(
         _result(one, share, now) for one, share in zip(found, relevance, strict=True)
     )

@@ -17,7 +17,7 @@ from graph.querysets import NodeQuerySet
 from retrieval.arms.base import IS_PART, NO_FILTERS, Ask
 from retrieval.effort import effort
 from retrieval.filters import narrowed
-from retrieval.fusion import Fused, fuse
+from retrieval.fusion import Fused, as_found, fuse
 from retrieval.models import SearchableNode
 from retrieval.profiles import Profile, profiles
 from retrieval.query import parse
@@ -84,7 +84,7 @@ def search(
     asked = understood(project, query, user, filters, recipe, ignore)
     if asked.parsed.asked:
         found = _find(asked, recipe)
-        ranked = fuse(found.hits, recipe.weights, recipe.k, (limit + MERGING) * FOLDING)
+        ranked = _ranked(found, recipe, (limit + MERGING) * FOLDING)
         arms = {name: len(hits) for name, hits in found.hits.items()}
     else:
         found, ranked = Found(), _recent(asked.nodes, limit * FOLDING)
@@ -95,6 +95,7 @@ def search(
         ranked,
         now=asked.now,
         limit=limit + MERGING * recipe.merge,
+        scaled=recipe.k is not None,
     )
     refined = refine(
         results,
@@ -120,6 +121,12 @@ def search(
         dropped=dropped,
         reranked_by=refined.reranked_by,
     )
+
+
+def _ranked(found: Found, recipe: Profile, limit: int) -> list[Fused]:
+    if recipe.k is None:
+        return as_found(found.hits)[:limit]
+    return fuse(found.hits, recipe.weights, recipe.k, limit)
 
 
 def understood(

@@ -228,7 +228,7 @@ def shares(
     """
     recipe = profiles[profile]
     given = {
-        arm: recipe.weights.get(arm, 1.0) / (recipe.k + each.rank)
+        arm: recipe.weights.get(arm, 1.0) / ((recipe.k or 0) + each.rank)
         for arm, each in contributions.items()
     }
     whole = sum(given.values()) or 1.0
