@@ -38,7 +38,8 @@ def read_results(
 ) -> tuple[Result, ...]:
     """Return the best `limit` of `ranked` as results, the parts of one thing as one.
 
-    Their relevance is their score, `scaled` to a share of the best one's. A node that has gone since it was ranked is left out.
+    Their relevance is their score, `scaled` to a share of the best one's. A node that
+    has gone since it was ranked is left out.
     """
     folded: dict[str, Fused] = {}
     for node in ranked:
