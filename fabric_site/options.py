@@ -77,8 +77,8 @@ def ranking() -> dict[str, Any]:
         "MAX_RESULTS": env.whole("MEMORY_FABRIC_MAX_RESULTS", 20, least=1, most=1000),
         "RERANKER": env.text(
             "FABRIC_RERANKER",
-            fits=("rules", "onnx", "model").__contains__,
-            expected="rules, onnx or model",
+            fits=("rules", "onnx", "anthropic", "openai").__contains__,
+            expected="one of rules, onnx, anthropic, openai",
         ),
         "RERANKER_PATH": env.text(
             "FABRIC_RERANKER_PATH",

@@ -6,10 +6,12 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
 
+from connections.providers import anthropic_chat, openai_chat  # noqa: F401 - register
+from connections.providers.chat import ChatModel, chat_models
 from connections.records import JSON
-from retrieval.rerank import RerankError, Scored
+from retrieval.rerank import RerankError, Scored, rerankers
 
 BATCH = 20
 CHARACTERS = 2000
@@ -37,19 +39,11 @@ SCHEMA: Mapping[str, JSON] = {
 }
 
 
-class StructuredModel(Protocol):
-    """A chat model that answers in the shape of a schema, and says what that took."""
-
-    def structured(
-        self, system: str, user: str, schema: Mapping[str, JSON], *, max_tokens: int
-    ) -> tuple[dict[str, Any], Any]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ModelReranker:
     """Grades each text by itself from 0 to 10, so that batches compare."""
 
-    model: StructuredModel
+    model: ChatModel
     share: float = 1.0
 
     def scores(self, question: str, texts: Sequence[str]) -> Scored:
@@ -57,13 +51,13 @@ class ModelReranker:
         tokens = 0
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            answer, usage = self.model.structured(
+            answer = self.model.structured(
                 *prompt(question, batch),
                 SCHEMA,
                 max_tokens=TOKENS_LEAST + TOKENS_A_TEXT * len(batch),
             )
-            scores += grades_of(answer, len(batch))
-            tokens += _tokens(usage)
+            scores += grades_of(answer.parsed, len(batch))
+            tokens += answer.usage.read + answer.usage.written
         return Scored(scores, tokens)
 
 
@@ -122,7 +116,10 @@ def _entry(entry: object) -> tuple[int, float]:
     )
 
 
-def _tokens(usage: object) -> int:
-    """Return the tokens read and written, where the model says."""
-    counts = (getattr(usage, name, 0) for name in ("input_tokens", "output_tokens"))
-    return sum(count for count in counts if isinstance(count, int))
+def by_provider(name: str) -> ModelReranker:
+    """Return a reranker by the default model of a provider."""
+    return ModelReranker(chat_models[name](""))
+
+
+for provider in chat_models:
+    rerankers.add(provider, partial(by_provider, provider))

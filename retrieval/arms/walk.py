@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import FloatField
-from django.db.models.expressions import Value
+from django.db.models import Case, FloatField, Q, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
@@ -24,12 +24,13 @@ from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
 from retrieval.expressions import expression, number
 from retrieval.fusion import RRF_K, fuse
+from retrieval.results import Filters
 
 # Along these a conversation goes on; people and places are not walked through, for
 # they lie next to everything.
 RELATIONS = ("follows", "replied_to")
 SEEDS, DEPTH, FAN_OUT = 50, 4, 4
-DECAY, MEANING, NAMED = 0.7, 0.3, 0.04
+DECAY, MEANING, NAMED, PREFERRED = 0.7, 0.3, 0.04, 0.04
 AROUND_A_NAME = 30
 
 
@@ -42,14 +43,16 @@ class _Read:
     is_part: tuple[bool, ...]
     words: NDArray[np.float64]
     meaning: NDArray[np.float64]
+    preferred: NDArray[np.float64]
 
 
 def find(ask: Ask, plan: Plan) -> list[Hit]:
     """Return the best hits of the text arms and what lies around them and around the
     things the question names, best first.
 
-    The score is the idf-weighted mean of the lent words, plus shares of the cosine
-    similarity and of being next to something the question names.
+    The score is the idf-weighted mean of the lent words, plus a share of the cosine
+    similarity, and shares for being next to something the question names and for being
+    of a time or kind that it prefers.
     """
     seeds = _seeds(ask, int(plan.number("seeds", SEEDS)))
     around = _ways(ask, seeds, RELATIONS, int(plan.number("depth", DEPTH)), FAN_OUT)
@@ -106,16 +109,37 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
                 number(similarity, (ask.model_id, ask.vector)),
                 Value(0.0),
             ),
+            preferred=_preference(ask.parsed.preferred),
         )
     )
-    rows = list(nodes.values_list("pk", "key", "is_part", "said", "meaning"))
+    rows = list(
+        nodes.values_list("pk", "key", "is_part", "said", "meaning", "preferred")
+    )
     return _Read(
         tuple(row[0] for row in rows),
         tuple(row[1] for row in rows),
         tuple(row[2] for row in rows),
         np.array([row[3] for row in rows], dtype=float).reshape(len(rows), len(words)),
         np.array([row[4] for row in rows], dtype=float),
+        np.array([row[5] for row in rows], dtype=float),
     )
+
+
+def _preference(asked: Filters) -> Combinable:
+    """Return 1.0 for what is of the time and the kind that the question prefers.
+
+    People and places that it prefers are things it names.
+    """
+    preferred = Q()
+    if asked.since:
+        preferred &= Q(occurred_at__gte=asked.since)
+    if asked.until:
+        preferred &= Q(occurred_at__lt=asked.until)
+    if asked.types:
+        preferred &= Q(node_type__in=asked.types)
+    if not preferred:
+        return Value(0.0, FloatField())
+    return Case(When(preferred, then=Value(1.0)), default=Value(0.0))
 
 
 def _lending(ask: Ask) -> NodeQuerySet:
@@ -149,6 +173,7 @@ def _scores(
         said
         + plan.number("meaning", MEANING) * read.meaning
         + plan.number("named", NAMED) * is_named
+        + plan.number("preferred", PREFERRED) * read.preferred
     )
 
 

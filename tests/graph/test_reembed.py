@@ -40,9 +40,8 @@ from graph.reembed import (
     filling,
     reembed,
 )
-from retrieval import ranked
-from retrieval.models import SearchableNode
-from retrieval.profiles import profiles
+from retrieval.arms import vector as by_vector
+from retrieval.arms.base import Plan
 from retrieval.search import search
 from tests.connections.embedding_server import serving
 from tests.factories import (
@@ -53,6 +52,7 @@ from tests.factories import (
     take_in,
 )
 from tests.graph.test_ingest_killed import CHECKOUT, address_of
+from tests.retrieval.asking import make_ask
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 
@@ -260,8 +260,7 @@ class TestSearchMeanwhile:
 
         By the index, which would raise an error for a question of another size.
         """
-        monkeypatch.setattr(ranked, "EXACT_BELOW", 0)
-        nodes = SearchableNode.objects.of(filled)
+        monkeypatch.setattr(by_vector, "EXACT_BELOW", 0)
         asked: list[int] = []
         found: list[int] = []
 
@@ -272,10 +271,8 @@ class TestSearchMeanwhile:
             with connection.cursor() as cursor:
                 cursor.execute("SET enable_seqscan = off; SET enable_sort = off")
                 cursor.execute("SET enable_bitmapscan = off")
-            ranking = nodes.ranked(
-                filled, "Message 3", vector, model_id, profiles["default"], limit=5
-            )
-            found.append(ranking.arms["vector"])
+            ask = make_ask(filled, "Message 3", vector=vector, model_id=model_id)
+            found.append(len(by_vector.find(ask, Plan(pool=5))))
 
         try:
             embed.with_vector("Message 3", find)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connections.providers.chat import Structured, Usage
 from connections.registry import UnknownName
 from retrieval import rerank_onnx
 from retrieval.rerank import (
@@ -27,6 +28,7 @@ from retrieval.rerank import (
 )
 from retrieval.rerank_model import GRADE_MOST, ModelReranker, grades_of, prompt
 from retrieval.rerank_onnx import BATCH, OnnxCrossEncoder
+from tests.connections.model_server import BUSY, running, settings_for
 from tests.retrieval.tiny_onnx import write_cross_encoder
 
 QUESTION = "who fixed the pump"
@@ -74,7 +76,9 @@ class TestRerank:
         assert by(ValueError("not asked"), candidates=[]) == Reranked((), ())
 
     def test_an_unknown_reranker_is_refused_with_those_there_are(self):
-        with pytest.raises(UnknownName, match=r"no reranker 'x'.*onnx, rules"):
+        with pytest.raises(
+            UnknownName, match=r"no reranker 'x'.*anthropic, onnx, openai, rules"
+        ):
             rerank("x", QUESTION, CANDIDATES)
 
     @pytest.mark.parametrize(
@@ -277,12 +281,6 @@ class TestOnnx:
 
 
 @dataclass
-class Usage:
-    input_tokens: int = 100
-    output_tokens: int = 20
-
-
-@dataclass
 class FakeChat:
     """A chat model that grades by length, or gives what it was made with."""
 
@@ -292,10 +290,10 @@ class FakeChat:
     def structured(self, system, user, schema, *, max_tokens):
         self.asked.append((system, user, max_tokens))
         if self.answer is not None:
-            return self.answer, Usage()
+            return Structured(self.answer, Usage(100, 20))
         texts = json.loads(user.splitlines()[1])["texts"]
         grades = [{"id": t["id"], "grade": min(10, len(t["text"]))} for t in texts]
-        return {"grades": grades[::-1]}, Usage()
+        return Structured({"grades": grades[::-1]}, Usage(100, 20))
 
 
 class TestModel:
@@ -363,3 +361,30 @@ class TestModel:
         grades = {n: data.draw(st.integers(0, GRADE_MOST)) for n in order}
         answer = {"grades": [{"id": n, "grade": grades[n]} for n in order]}
         assert grades_of(answer, 8) == [grades[n] for n in range(1, 9)]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+class TestOverTheWire:
+    """A real client against a loopback server that speaks the provider's protocol."""
+
+    def by(self, name, settings, reply, faults=()):
+        with running() as server:
+            server.reply, server.faults = reply, list(faults)
+            settings.FABRIC = settings.FABRIC | settings_for(server, name)
+            return rerank(name, QUESTION, CANDIDATES, seconds=20)
+
+    def test_the_model_grades_the_texts(self, name, settings):
+        def by_length(user):
+            texts = json.loads(user.splitlines()[1])["texts"]
+            grades = [{"id": t["id"], "grade": min(10, t["id"])} for t in texts]
+            return json.dumps({"grades": grades})
+
+        found = self.by(name, settings, by_length, faults=[(529, BUSY)])
+        assert (found.by, found.order) == (name, tuple(range(len(CANDIDATES)))[::-1])
+        assert found.tokens > 0
+
+    def test_an_answer_that_is_none_leaves_the_fused_order(self, name, settings):
+        found = self.by(name, settings, lambda user: "I would rather not.")
+        assert found.by == ""
+        assert found.dropped.startswith(f"{name}: BadAnswer")
+        assert found.order == tuple(range(len(CANDIDATES)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from retrieval.arms.base import Hit, Plan
 from retrieval.arms.walk import lend
 from retrieval.results import Filters, Hint, Parsed
-from tests.factories import make_audience, make_edge, make_node
+from tests.factories import NOON, make_audience, make_edge, make_node
 from tests.retrieval.asking import found_by, index, keys, make_ask
 
 pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
 PLAIN = Plan(options={"meaning": 0, "named": 0})
 
 
@@ -89,6 +92,25 @@ def test_what_is_next_to_a_thing_the_question_names_is_preferred(project):
     found = walked(project, "key", nodes, plan, parsed=parsed)
     assert keys(found) == ["m1", "m0", "far"]
     assert found[0].score - found[1].score == pytest.approx(0.04)
+
+
+def test_what_is_of_the_time_or_kind_the_question_prefers_comes_first(project):
+    nodes = [
+        make_node(project, "early", "The key is lost.", occurred_at=NOON),
+        make_node(project, "late", "The key is lost.", occurred_at=NOON + DAY),
+    ]
+    index(project)
+    plan = Plan(options={"meaning": 0})
+    for preferred, first in (
+        (Filters(), "early"),
+        (Filters(since=NOON + DAY / 2), "late"),
+        (Filters(until=NOON + DAY / 2), "early"),
+        (Filters(since=NOON + DAY / 2, types=("email",)), "early"),
+    ):
+        parsed = Parsed(query="key", asked="key", preferred=preferred)
+        found = walked(project, "key", nodes, plan, parsed=parsed)
+        assert keys(found)[0] == first
+        assert len(found) == 2, "what is not preferred is found as well"
 
 
 def test_a_filter_binds_what_is_found_but_not_what_lends(project):
