@@ -65,6 +65,9 @@ class SearchParameters(Parameters):
     )
     profile = serializers.CharField(default="default", max_length=NAME_CHARACTERS)
     filters = FilterParameters(required=False)
+    ignore = names(
+        "What not to read from the question: time, people, channel, type, a hint's name."
+    )
 
     @staticmethod
     def filters_of(asked: dict[str, Any]) -> Filters:
@@ -139,7 +142,9 @@ SearchResponse = inline_serializer(
         "total_results": serializers.IntegerField(),
         "sources": serializers.DictField(child=serializers.IntegerField()),
         "arms": serializers.DictField(child=serializers.IntegerField()),
+        "timings": serializers.DictField(child=serializers.FloatField()),
         "dropped": serializers.ListField(child=serializers.CharField()),
+        "reranked_by": serializers.CharField(allow_blank=True),
         "took_ms": serializers.FloatField(),
         "lambda": serializers.IntegerField(),
         "results": _Result,

@@ -34,5 +34,6 @@ class SearchView(APIView):
             limit=asked["limit"],
             profile=asked["profile"],
             filters=SearchParameters.filters_of(asked),
+            ignore=asked.get("ignore", ()),
         )
         return Response(found.as_json())

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from unittest.mock import patch
 
+import pytest
+from django.db import OperationalError
+
+from graph.models import Node
+from retrieval.arms.base import Arm, arms
+from retrieval.profiles import DEFAULT
 from tests.connections.api.callers import SECRET_WORD, session_client, token_client
 from tests.factories import make_node
 
@@ -136,3 +142,96 @@ def test_a_search_costs_the_same_with_more_found(
     with django_assert_max_num_queries(30):
         answer = client.post(URL, {"project": "acme/main", "query": "launch"})
     assert len(keys(answer)) > 5
+
+
+def test_what_was_inferred_can_be_taken_away(world, member):
+    client = token_client(member, world.project)
+    asked = {"query": "what was decided about the launch last week"}
+    parsed = client.post(URL, asked).json()["parsed"]
+    assert parsed["intent"] == "decision"
+    assert {"since", "until"} <= parsed["filters"].keys()
+    parsed = client.post(URL, {**asked, "ignore": ["time"]}).json()["parsed"]
+    assert "since" not in parsed["filters"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [("type:nonsense launch", "nonsense"), ("before:never launch", "never")],
+)
+def test_an_operator_that_means_nothing_is_refused_with_what_it_may_be(
+    world, member, query, said
+):
+    answer = token_client(member, world.project).post(URL, {"query": query})
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+
+
+def test_without_the_graph_there_is_no_answer(world, member):
+    def broken(ask, plan):
+        raise OperationalError("gone")
+
+    client = token_client(member, world.project)
+    with patch.dict(arms, dict.fromkeys(DEFAULT.arms, Arm(broken))):
+        answer = client.post(URL, {"query": "launch"})
+    assert answer.status_code == 503
+    problem = answer.json()
+    assert (problem["code"], problem["detail"]) == (
+        "graph_unavailable",
+        "graph is required",
+    )
+
+
+def test_an_arm_that_fails_is_named_and_the_answer_comes(world, member):
+    def broken(ask, plan):
+        raise OperationalError("gone")
+
+    client = token_client(member, world.project)
+    with patch.dict(arms, vector=Arm(broken)):
+        body = client.post(URL, {"query": "launch"}).json()
+    assert body["dropped"] == ["vector: failed: OperationalError"]
+    assert body["results"]
+    assert "vector" not in body["arms"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "x" * 10_000,
+        "the " * 2_500,
+        "the of and",
+        "?!.,;:",
+        "🎉🎉",
+        "'; DROP TABLE graph_nodes; --",
+        "1 OR 1=1",
+        "&|!():*<->",
+    ],
+)
+@pytest.mark.parametrize(
+    "profile", ["default", "fabric", "engram", "athena", "memory-fabric"]
+)
+def test_odd_queries_are_answered_by_every_profile(world, member, query, profile):
+    client = token_client(member, world.project)
+    answer = client.post(URL, {"query": query, "profile": profile})
+    assert answer.status_code == 200, answer.content
+    assert Node.objects.of(world.project).exists()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"query": "x" * 10_001},
+        {"query": "a\x00b"},
+        {"limit": 0},
+        {"limit": 10**9},
+        {"limit": -1},
+        {"profile": "nonsense"},
+        {"filters": {"nonsense": ["x"]}},
+        {"filters": {"types": ["nonsense"]}},
+        {"filters": {"since": "never"}},
+        {"ignore": "time"},
+    ],
+)
+def test_what_cannot_be_asked_is_a_clear_refusal(world, member, asked):
+    answer = token_client(member, world.project).post(URL, {"query": "launch", **asked})
+    assert answer.status_code == 400
+    assert answer.json()["detail"]
