@@ -129,6 +129,15 @@ def step(
     return [Hop(*row) for row in rows[:most]], most is not None and len(rows) > most
 
 
+def walk(
+    nodes: NodeQuerySet, seeds: Iterable[int], terms: Terms, depth: int
+) -> dict[int, int]:
+    """Return the nodes within `depth` edges of `seeds` with their distance."""
+    hop = terms.of_hop(nodes.audiences)
+    inside = nodes.of(terms.project)
+    return dict(_rows(inside, sql.DISTANCES, list(seeds), *hop, depth))
+
+
 def cuts(nodes: NodeQuerySet, walked: Iterable[Hop], terms: Terms) -> tuple[Cut, ...]:
     """Return where the cap left out edges of what was walked, with their number."""
     if terms.fan_out is None:

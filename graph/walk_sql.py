@@ -49,7 +49,7 @@ _REACHABLE = """
                 EXCEPT SELECT unnest(walk.seen))
             OFFSET 0) AS level (ids)
          WHERE walk.depth < %s AND cardinality(walk.reached) > 0
-    ) SELECT found.id FROM walk CROSS JOIN LATERAL unnest(walk.reached) AS found (id)
+    ) SELECT {found} FROM walk CROSS JOIN LATERAL unnest(walk.reached) AS found (id)
 """
 _HOPS = """
     WITH allowed (id) AS NOT MATERIALIZED ({{allowed}})
@@ -76,6 +76,7 @@ _COUNTS = """
      ) AS counted (edges)
 """
 
-REACHABLE = _REACHABLE.format(hop=HOP)
+REACHABLE = _REACHABLE.format(hop=HOP, found="found.id")
+DISTANCES = _REACHABLE.format(hop=HOP, found="found.id, walk.depth")
 HOPS = _HOPS.format(hop=HOP)
 COUNTS = _COUNTS.format(live=LIVE)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graph.best_paths import best_paths, edge_price
 from graph.models import Edge, Node
-from graph.paths import hops, nearest, shortest_paths
+from graph.paths import distances, hops, nearest, shortest_paths
 from graph.steps import Cut
 from tests.factories import make_audience, make_node
 
@@ -206,6 +206,17 @@ def test_what_is_reached_is_what_a_plain_walk_reaches(
         [start], project=project, depth=depth, fan_out=asked["fan_out"], **options
     )
     assert set(reached.values_list("pk", flat=True)) == set(walked)
+    assert (
+        distances(
+            allowed,
+            [start],
+            project=project,
+            depth=depth,
+            fan_out=asked["fan_out"],
+            **options,
+        )
+        == walked
+    )
     around = nearest(
         allowed,
         start,
