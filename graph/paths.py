@@ -10,7 +10,7 @@ from itertools import islice
 
 from connections.models import Project
 from graph.querysets import NodeQuerySet
-from graph.steps import FAN_OUT, Cut, Hop, Terms, cuts, step
+from graph.steps import FAN_OUT, Cut, Hop, Terms, cuts, step, walk
 
 # Of one step, so many edges are walked, the best; then a walk says so.
 MOST_HOPS = 20_000
@@ -119,6 +119,23 @@ def hops(
     """
     terms = Terms.of(project, relations, as_of, fan_out)
     return step(nodes, near, terms)[0]
+
+
+def distances(
+    nodes: NodeQuerySet,
+    seeds: Iterable[int],
+    *,
+    project: Project,
+    depth: int = 2,
+    relations: Iterable[str] | None = None,
+    as_of: datetime | None = None,
+    fan_out: int | None = FAN_OUT,
+) -> dict[int, int]:
+    """Return the ids that `nodes.reachable_from` keeps, each with its distance.
+
+    One statement that reads no node once more, so in half the time.
+    """
+    return walk(nodes, seeds, Terms.of(project, relations, as_of, fan_out), depth)
 
 
 def shortest_paths(

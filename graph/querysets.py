@@ -78,15 +78,16 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
         then recency; None takes all) among those whose ends this queryset allows, so
         nothing is reached through a node that may not be seen.
         """
+        inside = self.of(project)
         try:
-            allowed, params = self.order_by().values("pk").query.sql_with_params()
+            allowed, params = inside.order_by().values("pk").query.sql_with_params()
         except EmptyResultSet:
             return self.none()
         terms = Terms.of(project, relations, as_of, fan_out)
         values = (*params, list(seeds), *terms.of_hop(self.audiences), depth)
         walk = walk_sql.REACHABLE.format(allowed=allowed)
         # `walk` is our own text around a compiled queryset; values are bound.
-        return self.filter(AnyOf(F("pk"), RawSQL(walk, values)))  # noqa: S611
+        return inside.filter(AnyOf(F("pk"), RawSQL(walk, values)))  # noqa: S611
 
 
 class EdgeQuerySet(ScopedQuerySet["Edge"]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Direction = Literal["out", "in"]
 FAN_OUT = 50
 # The edges of a node are counted no further, nor those of all nodes of a walk.
-COUNTED, COUNTED_IN_ALL = 5_000, 100_000
+COUNTED, COUNTED_IN_ALL = 1_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,13 @@ class Terms:
 
     def of_edge(self, audiences: list[int] | None) -> tuple[Any, ...]:
         """Return the values of `sql.LIVE`."""
+        # As text: a list would be written out value by value, many times over.
+        seen = None if audiences is None else f"{{{','.join(map(str, audiences))}}}"
         return (
             self.project.tenant_id,
             self.project.pk,
-            audiences,
-            audiences,
+            seen,
+            seen,
             self.relations,
             self.relations,
             self.live,
@@ -97,9 +99,8 @@ class Terms:
         )
 
     def of_hop(self, audiences: list[int] | None) -> tuple[Any, ...]:
-        """Return the values of a hop: each way asks twice, first if it has more."""
-        edge = self.of_edge(audiences)
-        return (*edge, self.fan_out) * 4
+        """Return the values of `sql.HOP`, of one way and the other."""
+        return (*self.of_edge(audiences), self.fan_out) * 2
 
 
 class AnyOf(Lookup):
@@ -161,6 +162,15 @@ def tied(
     with connections[using].cursor() as cursor:
         cursor.execute(sql.TIED, values)
         return frozenset(row[0] for row in cursor)
+
+
+def walk(
+    nodes: NodeQuerySet, seeds: Iterable[int], terms: Terms, depth: int
+) -> dict[int, int]:
+    """Return the nodes within `depth` edges of `seeds` with their distance."""
+    hop = terms.of_hop(nodes.audiences)
+    inside = nodes.of(terms.project)
+    return dict(_rows(inside, sql.DISTANCES, list(seeds), *hop, depth))
 
 
 def cuts(nodes: NodeQuerySet, walked: Iterable[Hop], terms: Terms) -> tuple[Cut, ...]:

@@ -38,7 +38,7 @@ KINDS: Mapping[str, str] = {
     "item": "Something tied to it was said: a post, a sentence, a text that mentions it.",
     "edge_began": "A tie holds from here on.",
     "edge_ended": "A tie ended.",
-    "evidence": "Another record said the same.",
+    "evidence": "A record speaks of it.",
 }
 OLDEST, NEWEST = "oldest", "newest"
 _ORDERS = {OLDEST: (">", "ASC"), NEWEST: ("<", "DESC")}

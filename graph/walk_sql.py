@@ -11,63 +11,45 @@ LIVE = """
     AND (e.valid_from IS NULL OR e.valid_from <= %s)
     AND (e.valid_to IS NULL OR e.valid_to > %s)
 """
-ALLOWED = "(SELECT true FROM allowed WHERE allowed.id = e.{far})"
-
-# The index gives the best edges first and has all that is asked of an edge. To look at
-# the other end costs more than all else. Where the cap leaves nothing out it can wait
-# until all ends are looked at together, so there are two {checked}: `always`, and only
-# where the node has `more` edges than the cap. OFFSET 0 keeps a subquery to one run.
-MORE = "crowd.is_over"
-ALWAYS = "true"
+# The index gives the best edges first, and has all that is asked of an edge.
 WAY = """
-    (SELECT way.far, way.edge, way.relation, {forward} AS forward, way.weight
-       FROM (SELECT (SELECT true FROM graph_edges e
-                      WHERE e.{near} = near.id AND {live} OFFSET %s LIMIT 1)
-             OFFSET 0) AS crowd (is_over)
-      CROSS JOIN LATERAL (
-        SELECT e.{far} AS far, e.id AS edge, e.relation, e.weight
-          FROM graph_edges e
-         WHERE e.{near} = near.id AND {live}
-           AND CASE WHEN {checked} THEN {is_allowed} ELSE true END
-         ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id LIMIT %s) way)
+    (SELECT e.{far} AS far, e.id AS edge, e.relation, {forward} AS forward, e.weight
+       FROM graph_edges e
+      WHERE e.{near} = near.id AND {live}
+        AND e.{far} IN (SELECT allowed.id FROM allowed)
+      ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id LIMIT %s)
 """
 
 
-def _way(near: str, far: str, forward: str, checked: str) -> str:
-    return WAY.format(
-        near=near,
-        far=far,
-        forward=forward,
-        live=LIVE,
-        checked=checked,
-        is_allowed=ALLOWED.format(far=far),
-    )
+def _way(near: str, far: str, forward: str) -> str:
+    return WAY.format(near=near, far=far, forward=forward, live=LIVE)
 
 
-def _hop(checked: str) -> str:
-    out = _way("source_id", "target_id", "true", checked)
-    return out + " UNION ALL " + _way("target_id", "source_id", "false", checked)
-
-
-# Breadth first, a level a row: no node is walked from twice. What a level reached is
-# looked at when the next one walks from it; the last level is left to the queryset
-# that this becomes a condition of.
+HOP = (
+    _way("source_id", "target_id", "true")
+    + " UNION ALL "
+    + _way("target_id", "source_id", "false")
+)
+# Breadth first, a level a row: no node is walked from twice. OFFSET 0 keeps a level to
+# one run, for the planner would write it out wherever its ids are used.
 _REACHABLE = """
     WITH RECURSIVE allowed (id) AS NOT MATERIALIZED ({{allowed}}),
     walk (depth, reached, seen) AS (
-        SELECT 0, seed.ids, seed.ids FROM (SELECT %s::bigint[]) AS seed (ids)
+        SELECT 0, seed.ids, seed.ids
+          FROM (SELECT ARRAY(SELECT allowed.id FROM allowed
+                              WHERE allowed.id = ANY(%s::bigint[]))
+                OFFSET 0) AS seed (ids)
         UNION ALL
         SELECT walk.depth + 1, level.ids, walk.seen || level.ids
           FROM walk CROSS JOIN LATERAL (
             SELECT ARRAY(
                 SELECT hop.far
-                  FROM (SELECT allowed.id FROM allowed
-                         WHERE allowed.id = ANY(walk.reached)) near
+                  FROM unnest(walk.reached) AS near (id)
                  CROSS JOIN LATERAL ({hop}) hop
                 EXCEPT SELECT unnest(walk.seen))
             OFFSET 0) AS level (ids)
          WHERE walk.depth < %s AND cardinality(walk.reached) > 0
-    ) SELECT found.id FROM walk CROSS JOIN LATERAL unnest(walk.reached) AS found (id)
+    ) SELECT {found} FROM walk CROSS JOIN LATERAL unnest(walk.reached) AS found (id)
 """
 _HOPS = """
     WITH allowed (id) AS NOT MATERIALIZED ({{allowed}})
@@ -86,11 +68,11 @@ _COUNTS = """
         SELECT count(*) FROM (
             (SELECT FROM graph_edges e
               WHERE near.forward AND e.source_id = near.id AND {live}
-                AND {target_allowed} LIMIT %s)
+                AND e.target_id IN (SELECT allowed.id FROM allowed) LIMIT %s)
             UNION ALL
             (SELECT FROM graph_edges e
               WHERE NOT near.forward AND e.target_id = near.id AND {live}
-                AND {source_allowed} LIMIT %s)) edge
+                AND e.source_id IN (SELECT allowed.id FROM allowed) LIMIT %s)) edge
      ) AS counted (edges)
 """
 
@@ -122,10 +104,7 @@ _TIED = """
 
 WAYS = _WAYS.format(live=LIVE)
 TIED = _TIED.format(live=LIVE)
-REACHABLE = _REACHABLE.format(hop=_hop(MORE))
-HOPS = _HOPS.format(hop=_hop(ALWAYS))
-COUNTS = _COUNTS.format(
-    live=LIVE,
-    target_allowed=ALLOWED.format(far="target_id"),
-    source_allowed=ALLOWED.format(far="source_id"),
-)
+REACHABLE = _REACHABLE.format(hop=HOP, found="found.id")
+DISTANCES = _REACHABLE.format(hop=HOP, found="found.id, walk.depth")
+HOPS = _HOPS.format(hop=HOP)
+COUNTS = _COUNTS.format(live=LIVE)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from graph import paths, steps
 from graph.models import Edge, Node
-from graph.paths import hops, nearest, shortest_paths
+from graph.paths import distances, hops, nearest, shortest_paths
 from graph.steps import Cut
 from tests.factories import make_audience, make_edge, make_node
 
@@ -213,6 +213,25 @@ def test_hops_are_given_with_relation_direction_and_weight(project, nodes):
     assert [(hop.near, hop.far) for hop in only] == [(a.pk, b.pk), (b.pk, a.pk)]
     assert hops(nodes, [a.pk], project=project, relations=[]) == []
     assert hops(nodes, [], project=project) == []
+
+
+def test_distances_from_several_seeds_are_those_to_the_nearest(
+    project, other_project, nodes, stranger, django_assert_num_queries
+):
+    made, _ = chain(project, 5)
+    theirs, _ = chain(other_project, 2)
+    seeds = [made[0].pk, made[4].pk, theirs[0].pk]
+    with django_assert_num_queries(1):
+        found = distances(nodes, seeds, project=project, depth=1)
+    assert found == {
+        made[0].pk: 0,
+        made[1].pk: 1,
+        made[3].pk: 1,
+        made[4].pk: 0,
+    }
+    assert distances(nodes, [], project=project) == {}
+    seen = Node.objects.visible_to(stranger)
+    assert distances(seen, [made[0].pk], project=project) == {}
 
 
 def test_hops_of_many_nodes_are_one_statement(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graph.best_paths import best_paths, edge_price
 from graph.models import Edge, Node
-from graph.paths import hops, nearest, shortest_paths
+from graph.paths import distances, hops, nearest, shortest_paths
 from graph.steps import Cut
 from tests.factories import make_audience, make_node
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NODES = 6
 EXAMPLES = settings(
-    max_examples=40,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     database=None,
@@ -44,20 +44,22 @@ class Drawn:
     is_closed: bool
 
 
-days = st.one_of(st.none(), st.integers(0, 4))
+# Mostly edges that may be walked, of few weights, so that recency has to decide.
+bounds = st.sampled_from([None, None, None, None, 1, 3])
 edges_drawn = st.lists(
     st.builds(
         Drawn,
         source=st.integers(0, NODES - 1),
         target=st.integers(0, NODES - 1),
-        relation=st.sampled_from(["mentions", "replied_to"]),
-        weight=st.integers(0, 2),
-        said=days,
-        begins=days,
-        ends=days,
-        is_closed=st.booleans(),
+        relation=st.sampled_from(["mentions", "mentions", "replied_to"]),
+        weight=st.integers(0, 1),
+        said=st.sampled_from([None, 0, 1, 2, 3]),
+        begins=bounds,
+        ends=bounds,
+        is_closed=st.sampled_from([False, False, True]),
     ),
-    max_size=16,
+    min_size=5,
+    max_size=18,
     unique_by=lambda edge: (edge.source, edge.target, edge.relation, edge.begins),
 )
 worlds = st.fixed_dictionaries(
@@ -66,7 +68,7 @@ worlds = st.fixed_dictionaries(
         "hidden": st.sets(st.integers(0, NODES - 1), max_size=2),
         "day": st.integers(0, 4),
         "fan_out": st.sampled_from([1, 2, 3, None]),
-        "relations": st.sampled_from([None, ["mentions"], []]),
+        "relations": st.sampled_from([None, None, None, ["mentions"], []]),
     }
 )
 
@@ -206,6 +208,17 @@ def test_what_is_reached_is_what_a_plain_walk_reaches(
         [start], project=project, depth=depth, fan_out=asked["fan_out"], **options
     )
     assert set(reached.values_list("pk", flat=True)) == set(walked)
+    assert (
+        distances(
+            allowed,
+            [start],
+            project=project,
+            depth=depth,
+            fan_out=asked["fan_out"],
+            **options,
+        )
+        == walked
+    )
     around = nearest(
         allowed,
         start,

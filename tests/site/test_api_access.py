@@ -19,6 +19,7 @@ READ = [
     ("get", "graph/nodes/", None),
     ("get", "graph/nodes/{node}/", None),
     ("get", "graph/nodes/{node}/neighbours/", None),
+    ("get", "graph/nodes/{node}/timeline/", None),
     ("get", "graph/nodes/{node}/provenance/", None),
     ("get", "graph/edges/", None),
     ("get", "graph/edges/{edge}/", None),
