@@ -153,12 +153,6 @@ def test_a_timeline_and_the_ways_to_another_node_are_read(
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".ways > li").first).to_contain_text("posted in")
     assert too_wide(page) == []
-    if folder := os.environ.get("TRAV_SHOTS"):
-        for name in ("paths/?to=" + channel.key, "timeline/", ""):
-            page.goto(f"/nodes/{ann.pk}/{name}")
-            page.screenshot(
-                path=f"{folder}/{width}-{name[:5].strip('/') or 'node'}.png"
-            )
 
 
 def test_without_javascript_a_question_is_answered(
