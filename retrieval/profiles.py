@@ -102,8 +102,8 @@ DEFAULT = profiles.add(
     Profile(
         name="default",
         arms={
-            "keyword": Plan(weight=1.0),
-            "vector": Plan(weight=0.25),
+            "keyword": Plan(weight=1.0, pool=60),
+            "vector": Plan(weight=0.25, pool=60),
             "walk": Plan(weight=10.0),
         },
         k=10,
