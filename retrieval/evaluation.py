@@ -20,6 +20,7 @@ from graph.embed import embed_backlog
 from graph.ingest import ingest
 from graph.removal import remove_project
 from graph.sources import connect_source
+from retrieval.communities.refresh import refresh_communities
 from retrieval.search import search
 
 CUTS = (5, 10, 20)
@@ -161,6 +162,7 @@ def _read(project: Project, kind: str, path: Path) -> None:
         connect_source(project=project, kind=kind, location=path, audience="project")
     )
     embed_backlog(project.pk)
+    refresh_communities(project)
 
 
 def _scores(
