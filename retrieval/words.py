@@ -16,7 +16,7 @@ from retrieval import sql
 # Matches that all words together may have before candidates are chosen by rarity,
 # and what the rarest words and the rarest pairs may then bring.
 ANY_WORD_BELOW, RARE_BUDGET, PAIR_BUDGET = 3000, 300, 600
-PAIRS_LEAST, PAIRS_MOST = 3, 12
+PAIRS_LEAST, PAIRS_MOST = 3, 20
 
 
 @dataclass(frozen=True, slots=True)
