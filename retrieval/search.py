@@ -14,7 +14,7 @@ from connections.models import Project, User
 from graph.embed import with_vector
 from graph.models import Edge
 from graph.querysets import NodeQuerySet
-from retrieval.arms.base import IS_PART, NO_FILTERS, Ask
+from retrieval.arms.base import IS_PART, NO_FILTERS, Ask, arms
 from retrieval.effort import effort
 from retrieval.filters import narrowed
 from retrieval.fusion import Fused, as_found, fuse
@@ -85,10 +85,10 @@ def search(
     if asked.parsed.asked:
         found = _find(asked, recipe)
         ranked = _ranked(found, recipe, (limit + MERGING) * FOLDING)
-        arms = {name: len(hits) for name, hits in found.hits.items()}
+        counts = {name: len(hits) for name, hits in found.hits.items()}
     else:
         found, ranked = Found(), _recent(asked.nodes, limit * FOLDING)
-        arms = {"recent": len(ranked)}
+        counts = {"recent": len(ranked)}
     results = read_results(
         asked.visible,
         project,
@@ -114,10 +114,10 @@ def search(
         parsed=asked.parsed,
         profile=profile,
         results=refined.results[:limit],
-        arms=arms,
+        arms=counts,
         took_ms=(time.perf_counter() - started) * 1000,
         timings=found.timings,
-        effort=effort(arms=arms, tokens=refined.tokens),
+        effort=effort(arms=counts, hops=_hops(found, recipe), tokens=refined.tokens),
         dropped=dropped,
         reranked_by=refined.reranked_by,
     )
@@ -127,6 +127,15 @@ def _ranked(found: Found, recipe: Profile, limit: int) -> list[Fused]:
     if recipe.k is None:
         return as_found(found.hits)[:limit]
     return fuse(found.hits, recipe.weights, recipe.k, limit)
+
+
+def _hops(found: Found, recipe: Profile) -> int:
+    """Return how far the arms that walked went, together."""
+    return sum(
+        arms[name].hops_of(recipe.arms[name])
+        for name, hits in found.hits.items()
+        if hits
+    )
 
 
 def understood(

@@ -89,11 +89,17 @@ class Plan:
 class Arm:
     """A way to find nodes; `find` returns the best first, none twice.
 
-    It comes `after` the arms whose hits it starts from; all others run beside it.
+    It comes `after` the arms whose hits it starts from; all others run beside it. One
+    that walks goes `hops` edges far, unless its plan has another `depth`.
     """
 
     find: Callable[[Ask, Plan], Sequence[Hit]]
     after: tuple[str, ...] = ()
+    hops: int = 0
+
+    def hops_of(self, plan: Plan) -> int:
+        """Return how many edges far it walks in a profile."""
+        return int(plan.number("depth", self.hops)) if self.hops else 0
 
 
 arms: Registry[Arm] = Registry("arm")

@@ -63,4 +63,4 @@ def _spread(ask: Ask, relevance: dict[int, float]) -> dict[int, float]:
     return spread
 
 
-arms.add("graph", Arm(find))
+arms.add("graph", Arm(find, hops=DEPTH))

@@ -215,4 +215,4 @@ def _best(ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]) -> lis
     return [hit for hit in ranked if hit.node_id in found][: plan.pool]
 
 
-arms.add("walk", Arm(find, after=("keyword", "vector")))
+arms.add("walk", Arm(find, after=("keyword", "vector"), hops=DEPTH))

@@ -222,9 +222,7 @@ class TestAnswers:
         )
         json = answer.as_json()
         assert json["total_results"] == 1
-        assert (
-            json["lambda"] == effort(arms={"keyword": 1, "vector": 1, "walk": 1}) == 5
-        )
+        assert json["lambda"] == effort(arms=dict.fromkeys(found, 1), hops=4) == 9
         assert set(json) == {
             "query",
             "parsed",
