@@ -106,7 +106,7 @@ class RefusedText(InProject):
     """
 
     node = models.ForeignKey(
-        "graph.Node",
+        "Node",
         models.CASCADE,
         related_name="+",
         db_index=False,

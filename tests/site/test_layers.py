@@ -86,7 +86,7 @@ def is_ours(name):
     return name.partition(".")[0] in sys.argv[1:]
 def registers(name):
     kinds = (".models", ".admin", "sources", "registry", "records", "providers")
-    ends = (".profiles", ".tasks", ".apps")
+    ends = (".profiles", ".tasks", ".apps", ".entities")
     return any(kind in name for kind in kinds) or name.endswith(ends)
 for name in names:
     for loaded in [n for n in sys.modules if is_ours(n) and not registers(n)]:

@@ -13,7 +13,7 @@ from tests.conftest import _drop, _server
 OWN = ("connections", "graph", "retrieval", "memory")
 
 
-@pytest.mark.django_db(databases=["default", "owner"])
+@pytest.mark.django_db(databases=["default", "owner", "arms"])
 def test_no_change_of_a_model_is_without_its_migration():
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
