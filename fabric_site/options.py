@@ -30,7 +30,7 @@ def embedding() -> dict[str, Any]:
             fits=INDEXES.__contains__,
             expected="hnsw or ivfflat",
         ),
-        "EMBEDDING_M": env.whole("FABRIC_EMBEDDING_M", 16, least=2, most=100),
+        "EMBEDDING_M": env.whole("FABRIC_EMBEDDING_M", 24, least=2, most=100),
         "EMBEDDING_EF_CONSTRUCTION": env.whole(
             "FABRIC_EMBEDDING_EF_CONSTRUCTION", 64, least=4, most=1000
         ),

@@ -77,7 +77,7 @@ def with_vector(question: str, find: Callable[[str | None, int], T]) -> T:
     for _ in range(MOST_CHANGES):
         vector, model_id = embed_question(question)
         found = find(vector, model_id)
-        if EmbeddingModel.objects.filter(pk=model_id, is_active=True).exists():
+        if fetch(sql.IS_ACTIVE, [model_id])[0][0]:
             break
         forget_model()
     return found

@@ -79,7 +79,7 @@ class Wanted:
     dimensions: int = 0
     storage: str = "vector"
     index: str = "hnsw"
-    m: int = 16
+    m: int = 24
     ef_construction: int = 64
     lists: int = 0
     probes: int = 0

@@ -64,3 +64,7 @@ EDGES_UNPROVEN = """
                         WHERE v.tenant_id = e.tenant_id
                           AND v.project_id = e.project_id AND v.edge_id = e.id)
 """
+
+IS_ACTIVE = """
+    SELECT EXISTS (SELECT FROM graph_embedding_models m WHERE m.id = %s AND m.is_active)
+"""

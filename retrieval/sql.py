@@ -38,6 +38,7 @@ FUSED = """
 """
 
 # What arms ask of a node, written into a queryset of nodes.
+IS_ONE_OF = "graph_nodes.id = ANY(%s::bigint[])"
 MATCHES = "graph_nodes.search_vector @@ %s::tsquery"
 MATCHES_WEBSEARCH = (
     "graph_nodes.search_vector @@ websearch_to_tsquery(%s::regconfig, %s)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
@@ -46,20 +47,26 @@ class Words:
         """Return the sum over the words: what a text with all of them could have."""
         return sum(word.idf for word in self.words)
 
-    def candidates(self) -> str:
-        """Return the `tsquery` text that finds what is worth scoring; "" for no words.
+    def candidates(self) -> tuple[str, ...]:
+        """Return the `tsquery` texts that find what is worth scoring, between them.
 
         Any word while they are rare enough together, else the rarest words and the
-        rarest pairs, each within a budget of expected matches.
+        rarest pairs, each within a budget of expected matches. The pairs of one word
+        are one text: the index then reads all of that word's list, and of the commoner
+        ones only what lies beside it, which it does not where all are one text.
         """
-        if sum(word.nodes for word in self.words) <= ANY_WORD_BELOW:
-            return " | ".join(word.tsquery for word in self.words)
-        upto = list(accumulate(word.nodes for word in self.words))
-        rare = bisect_right(upto, RARE_BUDGET)
-        whole = [word.tsquery for word in self.words[:rare]]
-        return " | ".join([*whole, *self._pairs(self.words[rare:])])
+        rare = len(self.words)
+        if sum(word.nodes for word in self.words) > ANY_WORD_BELOW:
+            upto = list(accumulate(word.nodes for word in self.words))
+            rare = bisect_right(upto, RARE_BUDGET)
+        whole = " | ".join(word.tsquery for word in self.words[:rare])
+        beside: dict[str, list[str]] = defaultdict(list)
+        for rarer, commoner in self._pairs(self.words[rare:]):
+            beside[rarer.tsquery].append(commoner.tsquery)
+        pairs = [f"{rarer} & ({' | '.join(any_)})" for rarer, any_ in beside.items()]
+        return (*([whole] if whole else []), *pairs)
 
-    def _pairs(self, words: Sequence[Word]) -> list[str]:
+    def _pairs(self, words: Sequence[Word]) -> list[tuple[Word, Word]]:
         # A pair with a word that is taken whole would find nothing more.
         pairs = sorted(
             combinations(words, 2),
@@ -67,8 +74,8 @@ class Words:
         )[:PAIRS_MOST]
         expected = accumulate(a.nodes * b.nodes / self.nodes for a, b in pairs)
         return [
-            f"({a.tsquery} & {b.tsquery})"
-            for place, ((a, b), matches) in enumerate(zip(pairs, expected, strict=True))
+            pair
+            for place, (pair, matches) in enumerate(zip(pairs, expected, strict=True))
             if matches <= PAIR_BUDGET or place < PAIRS_LEAST
         ]
 

@@ -43,8 +43,10 @@ def settings(port: int) -> dict[str, str | int]:
         "port": port,
         "unix_socket_directories": "",
         "max_connections": 100,
-        "shared_buffers": f"{max(64, min(512, available // 8))}MB",
-        "maintenance_work_mem": f"{max(64, min(512, available // 8))}MB",
+        "shared_buffers": f"{max(64, min(4096, available // 6))}MB",
+        # An index of vectors that does not fit is built many times slower.
+        "maintenance_work_mem": f"{max(64, min(2048, available // 8))}MB",
+        "autovacuum_work_mem": f"{max(64, min(256, available // 32))}MB",
         "work_mem": "32MB",
         "effective_cache_size": f"{max(256, available // 2)}MB",
         "dynamic_shared_memory_type": shared_memory_type(),

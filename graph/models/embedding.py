@@ -30,7 +30,7 @@ class EmbeddingModel(models.Model):
         max_length=16, choices=Storage, default=Storage.VECTOR.value
     )
     index = models.CharField(max_length=16, choices=Index, default=Index.HNSW.value)
-    m = models.PositiveIntegerField(default=16, help_text="HNSW: links of a vector.")
+    m = models.PositiveIntegerField(default=24, help_text="HNSW: links of a vector.")
     ef_construction = models.PositiveIntegerField(
         default=64, help_text="HNSW: candidates looked at when a vector is added."
     )

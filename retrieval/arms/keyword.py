@@ -47,7 +47,9 @@ def _any_word(ask: Ask) -> NodeQuerySet:
             sql.MATCHES_WEBSEARCH, (ask.project.language, ask.parsed.asked)
         )
     else:
-        matching = condition(sql.MATCHES, (ask.words.candidates(),))
+        texts = ask.words.candidates()
+        # Side by side, so that each is a look into the index of its own.
+        matching = condition(f"({' OR '.join([sql.MATCHES] * len(texts))})", texts)
     return ask.nodes.filter(matching)
 
 

@@ -22,14 +22,14 @@ from graph.querysets import NodeQuerySet
 from graph.steps import Terms, tied, ways
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
-from retrieval.expressions import expression, number
+from retrieval.expressions import condition, expression, number
 from retrieval.fusion import RRF_K, fuse
 from retrieval.results import Filters
 
 # Along these a conversation goes on; people and places are not walked through, for
 # they lie next to everything.
 RELATIONS = ("follows", "replied_to")
-SEEDS, DEPTH, FAN_OUT = 50, 4, 4
+SEEDS, DEPTH, FAN_OUT = 30, 3, 4
 DECAY, MEANING, NAMED, PREFERRED = 0.7, 0.3, 0.04, 0.04
 AROUND_A_NAME = 30
 
@@ -97,7 +97,8 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     similarity = sql.SIMILARITY.format(cast=vector_type())
     nodes = (
         _lending(ask)
-        .filter(pk__in=ids)
+        # One value: `pk__in` would bind each of some hundred ids by itself.
+        .filter(condition(sql.IS_ONE_OF, (list(ids),)))
         .annotate(
             is_part=IS_PART,
             said=expression(
@@ -198,21 +199,20 @@ def lend(
 
 
 def _best(ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]) -> list[Hit]:
-    ranked = sorted(
-        (
-            Hit(node, key, float(score), is_part)
-            for node, key, is_part, score in zip(
-                read.ids, read.keys, read.is_part, scores, strict=True
-            )
-            if score > 0
-        ),
-        key=lambda hit: (-hit.score, hit.key),
-    )
-    if not ask.is_narrowed:
-        return ranked[: plan.pool]
-    ids = [hit.node_id for hit in ranked]
-    found = set(ask.nodes.filter(pk__in=ids).values_list("pk", flat=True))
-    return [hit for hit in ranked if hit.node_id in found][: plan.pool]
+    worth = np.flatnonzero(scores > 0)
+    if not ask.is_narrowed and len(worth) > plan.pool:
+        # No worse than the last that there is room for: few are put in order.
+        last = np.partition(scores[worth], -plan.pool)[-plan.pool]
+        worth = worth[scores[worth] >= last]
+    hits = [
+        Hit(read.ids[at], read.keys[at], float(scores[at]), read.is_part[at])
+        for at in worth
+    ]
+    if ask.is_narrowed:
+        kept = condition(sql.IS_ONE_OF, ([hit.node_id for hit in hits],))
+        found = set(ask.nodes.filter(kept).values_list("pk", flat=True))
+        hits = [hit for hit in hits if hit.node_id in found]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[: plan.pool]
 
 
 arms.add("walk", Arm(find, after=("keyword", "vector"), hops=DEPTH))

@@ -114,11 +114,15 @@ def test_settings_follow_the_memory_of_the_machine_or_its_cgroup(
     monkeypatch.setattr(tuning, "MEMORY_LIMITS", (limit, tmp_path / "absent"))
     monkeypatch.setattr(tuning, "SHARED_MEMORY", tmp_path / "absent")
     small = tuning.settings(5432)
-    assert small["shared_buffers"] == "128MB"
+    assert small["shared_buffers"] == "170MB"
     assert small["dynamic_shared_memory_type"] == "mmap"
     limit.write_text("max\n")
     monkeypatch.setattr(tuning.os, "sysconf", lambda name: 1 << 18)
-    assert tuning.settings(5432)["shared_buffers"] == "512MB"
+    large = tuning.settings(5432)
+    assert (large["shared_buffers"], large["maintenance_work_mem"]) == (
+        "4096MB",
+        "2048MB",
+    )
 
 
 def test_a_missing_wheel_is_one_sentence_that_says_what_to_do(tmp_path: Path) -> None:

@@ -146,18 +146,23 @@ class TestCandidates:
         return Words(tuple(Word(w, n, 1.0) for w, n in by_rarity), total)
 
     def test_few_matches_are_all_candidates(self):
-        assert self.words(9_000, a=10, b=2000).candidates() == "'a' | 'b'"
+        assert self.words(9_000, a=10, b=2000).candidates() == ("'a' | 'b'",)
 
     def test_many_are_found_by_the_rarest_and_by_pairs(self):
         asked = self.words(100_000, rare=200, common=50_000, often=20_000)
-        assert asked.candidates() == ("'rare' | ('often' & 'common')")
+        assert asked.candidates() == ("'rare'", "'often' & ('common')")
+
+    def test_the_pairs_of_one_word_are_one_text(self):
+        asked = self.words(100_000, a=9_000, b=9_001, c=9_002)
+        assert asked.candidates() == ("'a' & ('b' | 'c')", "'b' & ('c')")
 
     def test_pairs_that_expect_too_many_matches_are_left_out_after_the_first(self):
         asked = self.words(10_000, **dict.fromkeys("abcd", 5000))
-        assert asked.candidates().count("&") == words.PAIRS_LEAST
+        assert asked.candidates() == ("'a' & ('b' | 'c' | 'd')",)
+        assert words.PAIRS_LEAST == 3
 
     def test_quotes_and_backslashes_are_escaped(self):
         assert Word("a'b\\c", 1, 1.0).tsquery == "'a''b\\\\c'"
 
     def test_no_words_have_no_candidates(self):
-        assert Words().candidates() == ""
+        assert Words().candidates() == ()
