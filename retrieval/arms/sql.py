@@ -1,5 +1,5 @@
 """SQL of the arms over communities, tags and names: text only, one caller each;
-`{allowed}` is a compiled queryset."""
+`{allowed}` is a compiled queryset, `{cast}` the type of vectors."""
 
 # The question's communities first: by the words of their titles and summaries, by the
 # middle of their texts' vectors. Then of each its members that may be found, the most
@@ -73,8 +73,8 @@ COMMUNITY = """
 
 # Of what `matched`, files whole and all else that may be found. A file's name and tags
 # are its own, its words are its sections': the section nearest the question stands for
-# it. `{shown}` of the two statements below.
-SHOWN = """
+# it. The end of the two statements below.
+_SHOWN = """
     whole (id, key, node_type, score, at) AS MATERIALIZED (
         SELECT found.id, found.key, found.node_type, matched.score, found.at
           FROM matched CROSS JOIN LATERAL (
@@ -124,7 +124,7 @@ SHOWN = """
 """
 
 # How many nodes have a tag is counted up to a bound; beyond it, it tells little.
-TAGS = """
+_TAGS = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     total (nodes) AS (
         SELECT greatest(coalesce(max(k.nodes), 0), 1)::float8
@@ -153,13 +153,12 @@ TAGS = """
                 OR n.audience_id = ANY(%(audiences)s::bigint[]))
          GROUP BY n.id
     ),
-    {shown}
 """
 
 # Words that are in no index (stop words) name nothing. A word counts by how well it
 # fits into title or path, and by how few names it fits; a name counts by how much of
 # it the question says.
-FILENAME = """
+_FILENAME = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     word (text) AS MATERIALIZED (
         SELECT said.text FROM unnest(%(words)s::text[]) AS said (text)
@@ -193,5 +192,7 @@ FILENAME = """
           FROM fit f JOIN rarity r ON r.word = f.word
          GROUP BY f.id
     ),
-    {shown}
 """
+
+TAGS = _TAGS + _SHOWN
+FILENAME = _FILENAME + _SHOWN
