@@ -18,6 +18,7 @@ from graph.copying import execute
 from graph.extract import extract, listed
 from graph.extraction import extract_texts
 from graph.models import Edge, Evidence, Node
+from graph.models.node import EXTRACTION
 from graph.vocabulary import Use, listed_names
 
 RATE, SHARE = 5000.0, 0.15
@@ -78,8 +79,8 @@ def run() -> list[Table]:
     again = _seconds(lambda: extract_texts(project))
     execute("DELETE FROM graph_extracted_texts WHERE project_id = %s", [project.pk])
     execute("DELETE FROM graph_evidence WHERE part LIKE 'text:%%'", [])
-    execute("DELETE FROM graph_edges WHERE origin = 'extraction'", [])
-    execute("DELETE FROM graph_nodes WHERE origin = 'extraction'", [])
+    execute("DELETE FROM graph_edges WHERE origin = %s", [EXTRACTION])
+    execute("DELETE FROM graph_nodes WHERE origin = %s", [EXTRACTION])
     step = _seconds(lambda: extract_texts(project, progress=_show))
 
     table = Table("x target", "measure", "Fabric", "target")
@@ -97,7 +98,7 @@ def run() -> list[Table]:
         f"{SHARE:.0%}",
     )
     table.add("", "the step again, nothing new", f"{again * 1000:.0f} ms", "")
-    of_step = {"origin": "extraction", "project": project}
+    of_step = {"origin": EXTRACTION, "project": project}
     table.add("", "(nodes)", f"{Node.objects.filter(**of_step).count():,}", "")
     table.add("", "(edges)", f"{Edge.objects.filter(**of_step).count():,}", "")
     proofs = Evidence.objects.filter(project=project, part__startswith="text:")

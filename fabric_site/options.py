@@ -12,6 +12,21 @@ STORAGES, INDEXES = ("vector", "halfvec"), ("hnsw", "ivfflat")
 MOST_LISTS = 32_768  # pgvector's
 
 
+def limits() -> dict[str, Any]:
+    """Return the language of new projects, and how much one call may ask for."""
+    return {
+        "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
+        "INGEST_BATCH_NODES": env.whole(
+            "FABRIC_INGEST_BATCH", 2500, least=1, most=20_000
+        ),
+        "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
+        "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
+        "WALK_FAN_OUT_MOST": env.whole(
+            "FABRIC_WALK_FAN_OUT", 500, least=1, most=10_000
+        ),
+    }
+
+
 def embedding() -> dict[str, Any]:
     """Return who makes vectors, and how they are stored and found."""
     return {

@@ -7,14 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import environ
-from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from connections import embedded
 from fabric_site import environment as env
-from fabric_site import options
+from fabric_site import options, schedule
 from fabric_site.colours import ADMIN_COLOURS
+from fabric_site.databases import databases
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -30,54 +29,9 @@ ALLOWED_HOSTS = list(
 CSRF_TRUSTED_ORIGINS = list(env.words("FABRIC_TRUSTED_ORIGINS"))
 _HTTPS = env.flag("FABRIC_HTTPS", False)
 
-# --- databases: `default` serves with DML only, `owner` migrates ---------------------
+# --- databases -----------------------------------------------------------------------
 
-
-def _database(url: str, variable: str) -> dict[str, object]:
-    try:
-        options = environ.Env.db_url_config(url)
-    except (ValueError, environ.ImproperlyConfigured):
-        raise ImproperlyConfigured(f"{variable} is not a database address.") from None
-    if options.get("ENGINE") != "django.db.backends.postgresql":
-        raise ImproperlyConfigured(f"{variable} must begin with postgres://.")
-    return {**options, "CONN_HEALTH_CHECKS": True}
-
-
-if _url := env.text("DATABASE_URL"):
-    DATABASES = {"default": _database(_url, "DATABASE_URL")}
-    _owner = env.text("FABRIC_OWNER_DATABASE_URL", _url)
-    DATABASES["owner"] = _database(_owner, "FABRIC_OWNER_DATABASE_URL")
-else:
-    _server = embedded.ensure_postgres()
-    DATABASES = {
-        "default": _server.django("app"),
-        "owner": _server.django("owner"),
-    }
-for _database_settings in DATABASES.values():
-    _database_settings["CONN_HEALTH_CHECKS"] = True
-_given: Any = DATABASES["default"].get("OPTIONS", {})
-DATABASES["default"]["OPTIONS"] = {
-    **_given,
-    # A filtered HNSW scan stops short of the rows asked for unless it may go on.
-    "options": (
-        "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=800"
-        " -c hnsw.max_scan_tuples=50000"
-    ),
-    "pool": {
-        "min_size": 0,
-        "max_size": env.whole("FABRIC_POOL_SIZE", 16, least=1, most=500),
-        "timeout": 10,
-    },
-}
-# The arms of a search that run beside the asker's connection: a thread each, which
-# keeps its own.
-_options: Any = DATABASES["default"]["OPTIONS"]
-DATABASES["arms"] = {
-    **DATABASES["default"],
-    "CONN_MAX_AGE": None,
-    "OPTIONS": {name: option for name, option in _options.items() if name != "pool"},
-    "TEST": {"MIRROR": "default"},
-}
+DATABASES = databases()
 DATABASE_ROUTERS = ["connections.routers.OwnerIsDefault"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -214,21 +168,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
-CELERY_BEAT_SCHEDULE = {
-    "give waiting nodes their vectors": {
-        "task": "graph.tasks.embed_waiting",
-        "schedule": 60,
-    },
-    "ask a model about new texts": {
-        "task": "graph.tasks.ask_about_waiting",
-        "schedule": 300,
-    },
-    "refresh communities": {
-        "task": "retrieval.tasks.refresh_due_communities",
-        "schedule": 60,
-    },
-    "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
-}
+CELERY_BEAT_SCHEDULE = schedule.JOBS
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
 # --- API -----------------------------------------------------------------------------
@@ -285,11 +225,7 @@ UNFOLD = {
 # --- Fabric's own --------------------------------------------------------------------
 
 FABRIC: dict[str, Any] = {
-    "TEXT_SEARCH": env.text("FABRIC_TEXT_SEARCH", "english"),
-    "INGEST_BATCH_NODES": env.whole("FABRIC_INGEST_BATCH", 2500, least=1, most=20_000),
-    "SEARCH_LIMIT_MOST": env.whole("FABRIC_SEARCH_LIMIT", 200, least=1, most=1000),
-    "WALK_DEPTH_MOST": env.whole("FABRIC_WALK_DEPTH", 4, least=1, most=6),
-    "WALK_FAN_OUT_MOST": env.whole("FABRIC_WALK_FAN_OUT", 500, least=1, most=10_000),
+    **options.limits(),
     **options.embedding(),
     **options.extraction(),
     **options.ranking(),

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from psycopg.types.json import Jsonb
-
 from connections.records import clean_key
 from graph import identity_sql
-from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.copying import execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, write_edges
-from graph.person_rows import PERSON_COLUMNS, Held, Wanted, write_proof
+from graph.person_rows import Held, Wanted, write_nodes, write_proof
 
 
 def draw_addresses(
@@ -87,30 +85,19 @@ def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
             )
     missing = sorted(set(audiences) - set(ids))
     made = dict(zip(missing, new_ids("graph_nodes", len(missing)), strict=True))
-    copy_rows(
-        "graph_nodes",
-        PERSON_COLUMNS,
-        (
+    write_nodes(
+        scope,
+        "domain",
+        [
             (
                 node,
-                *scope.key,
                 scope.audiences.any_of(audiences[name]),
                 clean_key(f"domain:{name}"),
-                "domain",
                 name,
                 "",
-                "",
-                scope.project.language,
-                [],
-                Jsonb({}),
-                "",
-                "identity",
-                0.0,
-                scope.now,
-                scope.now,
             )
             for name, node in made.items()
-        ),
+        ],
     )
     first = dict(
         fetch(

@@ -15,7 +15,7 @@ from connections.providers.base import Embedder, embedders
 from connections.records import node_types
 from graph import sql
 from graph.copying import execute, fetch
-from graph.models import EmbeddingModel, RefusedText
+from graph.models import EmbeddingModel
 from graph.node_vectors import Made, Waiting, as_text
 from graph.vector_index import (
     INDEX,
@@ -170,11 +170,6 @@ def note_refusals(
 def retry_refused() -> int:
     """Put what the active model refused back into the queue; return how many."""
     return execute(sql.RETRY_REFUSED, [])
-
-
-def refused_count() -> int:
-    """Return how many nodes the active model refused."""
-    return RefusedText.objects.filter(model__is_active=True).count()
 
 
 def ensure_index() -> bool:

@@ -34,13 +34,14 @@ from graph.extract import (
 from graph.extraction_settings import asked_model
 from graph.extraction_writer import ExtractionWriter, Text
 from graph.locks import lock_project
+from graph.models.node import EXTRACTION, MEMORY
 from graph.proposals import accept
 from graph.vocabulary import NAME_TYPES, Name, Vocabulary
 
 CHUNK = 2000
 EXTRACTED_TYPES = sorted(NAME_TYPES | CLAIM_TYPES)
 # An own name is one that people, agents or a source gave; a longer one is a sentence.
-NOT_OWN = ["extraction", "memory"]
+NOT_OWN = [EXTRACTION, MEMORY]
 MOST_WORDS, FEWEST_CHARACTERS = 5, 3
 TEXT_COLUMNS = (
     "tenant_id",

@@ -17,10 +17,10 @@ from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
 from graph.extract import Entity, Evidence, Extraction
 from graph.models import EmbeddingModel
+from graph.models.node import EXTRACTION
 from graph.node_rows import NODE_COLUMNS, NODE_EVIDENCE_COLUMNS
 from graph.vocabulary import same_name
 
-ORIGIN = "extraction"
 # What a piece of evidence is a proof of: a node, or an edge by its ends.
 Proven: TypeAlias = tuple[int] | tuple[int, str, int]
 
@@ -225,7 +225,7 @@ class ExtractionWriter:
             [],
             Jsonb({}),
             "",
-            ORIGIN,
+            EXTRACTION,
             None,
             0.0,
             first if entity.is_claim else None,
@@ -330,7 +330,7 @@ class ExtractionWriter:
                 span=proof.span,
                 kind="derived",
                 part=text.part,
-                origin=ORIGIN,
+                origin=EXTRACTION,
             )
             for text, proven, proof in missing
             if len(proven) == 3

@@ -16,11 +16,11 @@ from graph import identity_sql
 from graph.addresses import draw_addresses
 from graph.aliases import repoint
 from graph.audiences import Audiences
-from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.copying import execute, fetch, new_ids
 from graph.edges import GraphScope, Places, refresh_follows
 from graph.locks import lock_project
 from graph.models import IdentityDecision
-from graph.person_rows import PERSON_COLUMNS, Held, Wanted, node_row, write_proof
+from graph.person_rows import Held, Wanted, write_nodes, write_proof
 from graph.persons import Decision, Named, Person, persons
 
 
@@ -130,13 +130,13 @@ def _person_ids(
     ids.update(found)
     missing = [w for w in missing if w.key not in ids]
     made = new_ids("graph_nodes", len(missing))
-    copy_rows(
-        "graph_nodes",
-        PERSON_COLUMNS,
-        (
-            node_row(scope, i, w.key, "person", w)
+    write_nodes(
+        scope,
+        "person",
+        [
+            (i, w.audience_id, w.key, w.title, w.context)
             for i, w in zip(made, missing, strict=True)
-        ),
+        ],
     )
     return ids | {w.key: i for w, i in zip(missing, made, strict=True)}
 

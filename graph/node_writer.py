@@ -22,6 +22,7 @@ from graph.node_rows import (
     span_of,
 )
 from graph.parts import sane
+from graph.person_rows import write_proof
 
 ByKey: TypeAlias = Mapping[str, list[tuple[Drafted, NodeDraft]]]
 
@@ -85,7 +86,13 @@ class NodeWriter:
                 if draft.identity
             ),
         )
-        self._evidence_of_persons(identities, persons)
+        write_proof(
+            self.scope,
+            [
+                (d.record_id, persons[key], "identity", key)
+                for key, (d, _) in identities.items()
+            ],
+        )
         for key, (d, _) in new.items():
             self.lookup.known[key] = Known(
                 ids[key], d.record_id, d.audience_id, persons.get(key)
@@ -165,35 +172,6 @@ class NodeWriter:
             if language in self.context.languages:
                 return language
         return self.scope.project.language
-
-    def _evidence_of_persons(
-        self,
-        identities: Mapping[str, tuple[Drafted, NodeDraft]],
-        persons: Mapping[str, int],
-    ) -> None:
-        ids = new_ids("graph_evidence", len(identities))
-        copy_rows(
-            "graph_evidence",
-            NODE_EVIDENCE_COLUMNS,
-            (
-                (
-                    i,
-                    *self.scope.key,
-                    d.record_id,
-                    persons[key],
-                    "derived",
-                    "identity",
-                    None,
-                    None,
-                    "",
-                    1.0,
-                    "",
-                    key,
-                    None,
-                )
-                for i, (key, (d, _)) in zip(ids, identities.items(), strict=True)
-            ),
-        )
 
     def _update_nodes(
         self, by_key: Mapping[str, list[tuple[Drafted, NodeDraft]]]

@@ -19,7 +19,7 @@ from graph.models import Edge, Evidence, Identity, Node, Record
 from graph.staleness import age_of
 
 Direction = Literal["out", "in"]
-ITEMS, FEW, PAGE = 50, 6, 50
+FEW, PAGE = 6, 50
 EVIDENCE_SHOWN = 20
 # A hub may have a million edges; its strongest are counted, and the page says so.
 EDGES_COUNTED = 20_000

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from psycopg.types.json import Jsonb
 
 from graph.copying import copy_rows, new_ids
 from graph.edges import GraphScope
 from graph.persons import Person
 
-PERSON_COLUMNS = (
+# The database has defaults for the others.
+NODE_COLUMNS = (
     "id",
     "tenant_id",
     "project_id",
@@ -20,18 +18,13 @@ PERSON_COLUMNS = (
     "key",
     "node_type",
     "title",
-    "content",
     "context",
     "language",
-    "tags",
-    "metadata",
-    "source_kind",
     "origin",
-    "precedence",
     "created_at",
     "updated_at",
 )
-EVIDENCE_COLUMNS = (
+PROOF_COLUMNS = (
     "id",
     "tenant_id",
     "project_id",
@@ -39,9 +32,6 @@ EVIDENCE_COLUMNS = (
     "node_id",
     "kind",
     "part",
-    "quote",
-    "weight",
-    "via_source",
     "via_target",
 )
 
@@ -76,36 +66,40 @@ class Wanted:
     person: Person
 
 
-def node_row(
-    scope: GraphScope, node: int, key: str, node_type: str, wanted: Wanted
-) -> tuple[Any, ...]:
-    return (
-        node,
-        *scope.key,
-        wanted.audience_id,
-        key,
-        node_type,
-        wanted.title,
-        "",
-        wanted.context,
-        scope.project.language,
-        [],
-        Jsonb({}),
-        "",
-        "identity",
-        0.0,
-        scope.now,
-        scope.now,
+def write_nodes(
+    scope: GraphScope, node_type: str, rows: Sequence[tuple[int, int, str, str, str]]
+) -> None:
+    """Write nodes that follow from identities: id, audience, key, title and context."""
+    copy_rows(
+        "graph_nodes",
+        NODE_COLUMNS,
+        (
+            (
+                node,
+                *scope.key,
+                audience,
+                key,
+                node_type,
+                title,
+                context,
+                scope.project.language,
+                "identity",
+                scope.now,
+                scope.now,
+            )
+            for node, audience, key, title, context in rows
+        ),
     )
 
 
 def write_proof(scope: GraphScope, rows: Sequence[tuple[int, int, str, str]]) -> None:
+    """Write what nodes follow from: record, node, part, and the key it was said by."""
     ids = new_ids("graph_evidence", len(rows))
     copy_rows(
         "graph_evidence",
-        EVIDENCE_COLUMNS,
+        PROOF_COLUMNS,
         (
-            (i, *scope.key, record, node, "derived", part, "", 1.0, "", via)
+            (i, *scope.key, record, node, "derived", part, via)
             for i, (record, node, part, via) in zip(ids, rows, strict=True)
         ),
     )

@@ -10,12 +10,12 @@ from django.db.models import Exists, OuterRef, Q
 from connections.models import Project
 from graph.embed import structure_types
 from graph.models import Node
+from graph.models.node import EXTRACTION
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from retrieval.results import Filters
 
 N = TypeVar("N", bound=NodeQuerySet)
 
-EXTRACTION = "extraction"
 OF_PEOPLE = ("sent_by", "mentions", "attended")
 IN_PLACES = ("posted_in", "in_thread", "in_folder", "part_of")
 PLACES = ("channel", "folder", "thread", "meeting")

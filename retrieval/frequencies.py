@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from connections.models import Project
 from graph.embed import structure_types
 from graph.models import Node
+from graph.models.node import EXTRACTION
 from retrieval import sql
-from retrieval.filters import EXTRACTION
 from retrieval.models import Lexeme, LexemeCount
 
 # Rarity barely moves while the project grows by less than this share.

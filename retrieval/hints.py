@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
-
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
 
 from connections.models import Project
 from graph.querysets import NodeQuerySet
 from retrieval import hints_sql
+from retrieval.allowed import rows_among
 from retrieval.known_names import by_plain_name
 from retrieval.results import Hint
 from retrieval.times import EVENT_KINDS, EventPhrase
@@ -102,7 +99,7 @@ def find_event(
         "least": EVENT_LEAST,
         "now": now,
     }
-    for place, at in _query(project, nodes, hints_sql.EVENT, values):
+    for place, at in rows_among(nodes, project, hints_sql.EVENT, values):
         return at, phrase.names[place - 1][2]
     return None
 
@@ -137,7 +134,7 @@ def _rows(
         "unknown_most": UNKNOWN_MOST,
         "each_most": NAMESAKES_MOST,
     }
-    rows = [_Row(*row) for row in _query(project, nodes, hints_sql.NAMED, values)]
+    rows = [_Row(*row) for row in rows_among(nodes, project, hints_sql.NAMED, values)]
     unknown = {row.said for row in rows if row.node_id is None}
     named = [row for row in rows if row.node_id is not None]
     unknown -= {word for row in named for word in row.said.split()}
@@ -162,23 +159,9 @@ def _misspelt(
         "least": MISSPELT_LEAST,
         "alike_most": ALIKE_MOST,
     }
-    return [_Row(*row) for row in _query(project, nodes, hints_sql.MISSPELT, values)]
-
-
-def _query(
-    project: Project, nodes: NodeQuerySet, statement: str, values: dict[str, Any]
-) -> list[tuple]:
-    try:
-        allowed, params = nodes.order_by().values("pk").query.sql_with_params()
-    except EmptyResultSet:
-        return []
-    named = {f"allowed_{i}": value for i, value in enumerate(params)}
-    bound = allowed % tuple(f"%({name})s" for name in named)
-    scope = {"tenant": project.tenant_id, "project": project.pk}
-    with connections[nodes.db].cursor() as cursor:
-        # `bound` is a compiled queryset; values are bound.
-        cursor.execute(statement.format(allowed=bound), {**named, **scope, **values})
-        return cursor.fetchall()
+    return [
+        _Row(*row) for row in rows_among(nodes, project, hints_sql.MISSPELT, values)
+    ]
 
 
 def _grams(text: str, words: Sequence[Word]) -> list[Gram]:

@@ -7,17 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import ahocorasick
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
 
 from connections.models import Project
 from connections.records import relations
 from graph.models.node import UNNAMED_TYPES
 from graph.querysets import NodeQuerySet
 from retrieval import mentions_sql
+from retrieval.allowed import rows_among
 from retrieval.ranking import boosted
 from retrieval.results import GraphRelation, Result
 
@@ -116,13 +114,15 @@ def things_named(
     """
     plain = [_plain(text) for text in texts]
     words = sorted({word for text in plain for word in _WORD.findall(text)})
+    if not words:
+        return [() for _ in texts]
     values = {
         "words": words,
         "common_share": COMMON_SHARE,
         "common_least": COMMON_LEAST,
         "limit": NAMES_MOST,
     }
-    rows = _fetch(project, nodes, mentions_sql.NAMED, values) if words else []
+    rows = rows_among(nodes, project, mentions_sql.NAMED, values, unnamed=_UNNAMED)
     by_name: dict[str, list[Named]] = defaultdict(list)
     for node, title in rows:
         if len(name := _plain(title)) >= NAME_LEAST:
@@ -183,17 +183,18 @@ def links_of(
     """Return the relations, live at `now`, of each node to things that have a name, the
     weightiest first, in one query; what the asker may not see is not among them."""
     wanted = sorted(set(ids))
+    if not wanted:
+        return {}
     from_texts, to_texts = _relations_of_texts()
     values = {
         "ids": wanted,
-        "audiences": nodes.audiences,
         "now": now,
         "from_texts": from_texts,
         "to_texts": to_texts,
         "looked_at": LOOKED_AT,
         "fan_out": FAN_OUT,
     }
-    rows = _fetch(project, nodes, mentions_sql.LINKS, values) if wanted else []
+    rows = rows_among(nodes, project, mentions_sql.LINKS, values, unnamed=_UNNAMED)
     links: dict[int, list[Link]] = defaultdict(list)
     for near, near_title, is_outgoing, relation, far_title in rows:
         ends = (near_title, far_title) if is_outgoing else (far_title, near_title)
@@ -211,24 +212,6 @@ def _relations_of_texts() -> tuple[list[str], list[str]]:
         [name for name, known in relations.items() if only_texts(known.source)],
         [name for name, known in relations.items() if only_texts(known.target)],
     )
-
-
-def _fetch(
-    project: Project, nodes: NodeQuerySet, statement: str, values: Mapping[str, Any]
-) -> list[tuple]:
-    try:
-        allowed, params = nodes.order_by().values("pk").query.sql_with_params()
-    except EmptyResultSet:
-        return []
-    named = {f"allowed_{i}": value for i, value in enumerate(params)}
-    bound = allowed % tuple(f"%({name})s" for name in named)
-    scope = {"tenant": project.tenant_id, "project": project.pk}
-    with connections[nodes.db].cursor() as cursor:
-        cursor.execute(
-            statement.format(allowed=bound, unnamed=_UNNAMED),
-            {**named, **scope, **values},
-        )
-        return cursor.fetchall()
 
 
 def _plain(text: str) -> str:

@@ -26,50 +26,45 @@ NAMED = r"""
        AND n.id IN (SELECT allowed.id FROM allowed)
      ORDER BY n.key COLLATE "C" LIMIT %(limit)s
 """
-# What has a name around each node: both directions by their index, the best edges
-# first; of a hub so many are looked at, those the caller may see, no more. Relations
-# of texts (who sent it, where it was posted) go by their name before their ends are read.
-LINKS = """
-    WITH allowed (id) AS NOT MATERIALIZED ({allowed})
+# The things with a name at the other end of a node's best edges, by their index; of a
+# hub so many edges are looked at, no more. Relations of texts (who sent it, where it was
+# posted) go by their name before their ends are read.
+_WAY = """
+    (SELECT {outgoing} AS is_outgoing, e.relation, far.title, e.weight, e.id
+       FROM (SELECT o.id, o.{far} AS far_id, o.relation, o.weight, o.occurred_at
+               FROM graph_edges o
+              WHERE o.{near} = near.id
+                AND o.tenant_id = %(tenant)s AND o.project_id = %(project)s
+                AND (%(audiences)s::bigint[] IS NULL
+                     OR o.audience_id = ANY(%(audiences)s::bigint[]))
+                AND (o.valid_from IS NULL OR o.valid_from <= %(now)s)
+                AND (o.valid_to IS NULL OR o.valid_to > %(now)s)
+              ORDER BY o.weight DESC, o.occurred_at DESC NULLS LAST
+              LIMIT %(looked_at)s) e
+       JOIN graph_nodes far ON far.id = e.far_id
+      WHERE e.relation <> ALL(%({of_texts})s::text[])
+        AND far.node_type NOT IN {{unnamed}} AND far.title <> ''
+        AND far.id IN (SELECT allowed.id FROM allowed)
+      ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id
+      LIMIT %(fan_out)s)
+"""
+_WAYS = " UNION ALL ".join(
+    (
+        _WAY.format(
+            near="source_id", far="target_id", outgoing="TRUE", of_texts="to_texts"
+        ),
+        _WAY.format(
+            near="target_id", far="source_id", outgoing="FALSE", of_texts="from_texts"
+        ),
+    )
+)
+# Both ways, of each node that the caller may see.
+_LINKS = """
+    WITH allowed (id) AS NOT MATERIALIZED ({{allowed}})
     SELECT near.id, near.title, hop.is_outgoing, hop.relation, hop.title
-      FROM graph_nodes near CROSS JOIN LATERAL (
-        (SELECT TRUE AS is_outgoing, e.relation, far.title, e.weight, e.id
-           FROM (SELECT o.id, o.target_id, o.relation, o.weight, o.occurred_at
-                   FROM graph_edges o
-                  WHERE o.source_id = near.id
-                    AND o.tenant_id = %(tenant)s AND o.project_id = %(project)s
-                    AND (%(audiences)s::bigint[] IS NULL
-                         OR o.audience_id = ANY(%(audiences)s::bigint[]))
-                    AND (o.valid_from IS NULL OR o.valid_from <= %(now)s)
-                    AND (o.valid_to IS NULL OR o.valid_to > %(now)s)
-                  ORDER BY o.weight DESC, o.occurred_at DESC NULLS LAST
-                  LIMIT %(looked_at)s) e
-           JOIN graph_nodes far ON far.id = e.target_id
-          WHERE e.relation <> ALL(%(to_texts)s::text[])
-            AND far.node_type NOT IN {unnamed} AND far.title <> ''
-            AND far.id IN (SELECT allowed.id FROM allowed)
-          ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id
-          LIMIT %(fan_out)s)
-        UNION ALL
-        (SELECT FALSE, e.relation, far.title, e.weight, e.id
-           FROM (SELECT i.id, i.source_id, i.relation, i.weight, i.occurred_at
-                   FROM graph_edges i
-                  WHERE i.target_id = near.id
-                    AND i.tenant_id = %(tenant)s AND i.project_id = %(project)s
-                    AND (%(audiences)s::bigint[] IS NULL
-                         OR i.audience_id = ANY(%(audiences)s::bigint[]))
-                    AND (i.valid_from IS NULL OR i.valid_from <= %(now)s)
-                    AND (i.valid_to IS NULL OR i.valid_to > %(now)s)
-                  ORDER BY i.weight DESC, i.occurred_at DESC NULLS LAST
-                  LIMIT %(looked_at)s) e
-           JOIN graph_nodes far ON far.id = e.source_id
-          WHERE e.relation <> ALL(%(from_texts)s::text[])
-            AND far.node_type NOT IN {unnamed} AND far.title <> ''
-            AND far.id IN (SELECT allowed.id FROM allowed)
-          ORDER BY e.weight DESC, e.occurred_at DESC NULLS LAST, e.id
-          LIMIT %(fan_out)s)
-      ) hop
+      FROM graph_nodes near CROSS JOIN LATERAL ({ways}) hop
      WHERE near.id = ANY(%(ids)s::bigint[])
        AND near.id IN (SELECT allowed.id FROM allowed)
      ORDER BY near.id, hop.weight DESC, hop.id
 """
+LINKS = _LINKS.format(ways=_WAYS)

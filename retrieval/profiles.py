@@ -17,11 +17,10 @@ class Profile:
 
     `entities` finds also what was read out of texts. `cap` keeps so many of each store
     as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates of at least
-    `merge_words` words,
-    `cross_reference` tells which things of the graph a text names, `boost` favours what
-    names one, `rerank` asks for the reranker that is
-    configured, or else the one it names, and `weigh` for the published score of
-    recency, relevance and authority in place of relevance alone.
+    `merge_words` words, `cross_reference` tells which things of the graph a text names,
+    `boost` favours what names one, `rerank` asks for the reranker that is configured,
+    or else the one it names, and `weigh` for the published score of recency, relevance
+    and authority in place of relevance alone.
     """
 
     name: str
@@ -55,7 +54,7 @@ FABRIC = profiles.add(
         },
     ),
 )
-ENGRAM = profiles.add(
+profiles.add(
     "engram",
     Profile(
         name="engram",
@@ -67,7 +66,7 @@ ENGRAM = profiles.add(
         entities=True,
     ),
 )
-ATHENA = profiles.add(
+profiles.add(
     "athena",
     Profile(
         name="athena",
@@ -80,7 +79,7 @@ ATHENA = profiles.add(
         rerank="rules",
     ),
 )
-MEMORY_FABRIC = profiles.add(
+profiles.add(
     "memory-fabric",
     Profile(
         name="memory-fabric",

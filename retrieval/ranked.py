@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import connections
-
 from connections.models import Project, Tenant
 from graph.embed import vector_type
 from graph.models import EmbeddingModel
 from graph.querysets import NodeQuerySet
 from retrieval import sql
-from retrieval.arms.base import allowed_sql
+from retrieval.allowed import rows_among
 from retrieval.fusion import RRF_K, Fused
 from retrieval.results import Contribution
 
@@ -33,9 +31,8 @@ class RankedQuerySet(NodeQuerySet):
         All words are required, as `websearch_to_tsquery` reads them; `embedding` is of
         the active model, and without one only words count. One statement.
         """
-        allowed, values = allowed_sql(self.filter(tenant=tenant, project=project))
         model = EmbeddingModel.objects.using(self.db).filter(is_active=True)
-        values |= {
+        values = {
             "question": query.replace("\x00", " "),
             "language": project.language,
             "vector": None if embedding is None else str(list(embedding)),
@@ -45,11 +42,9 @@ class RankedQuerySet(NodeQuerySet):
             "k": RRF_K,
             "limit": limit,
         }
-        with connections[self.db].cursor() as cursor:
-            cursor.execute(
-                sql.FUSED.format(allowed=allowed, cast=vector_type()), values
-            )
-            return [_fused(row) for row in cursor.fetchall()]
+        nodes = self.filter(tenant=tenant, project=project)
+        rows = rows_among(nodes, project, sql.FUSED, values, cast=vector_type())
+        return [_fused(row) for row in rows]
 
 
 def _fused(row: Sequence[Any]) -> Fused:

@@ -8,14 +8,13 @@ from datetime import datetime
 
 from connections.models import Project
 from graph.models import Node
+from graph.models.node import MEMORY
 from graph.querysets import NodeQuerySet
 from graph.staleness import age_of
 from retrieval.arms.base import whole_key
 from retrieval.fusion import Fused
 from retrieval.ranking import authority, recency, scale_relevance
 from retrieval.results import Result, Staleness
-
-MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ TIME_OF_ITS_OWN = (
     " set_config('statement_timeout', %s, true)"
 )
 
-
 _opened: WeakSet[BaseDatabaseWrapper] = WeakSet()
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from connections.models import Project, User
 from graph.embed import with_vector
 from graph.models import Edge
+from graph.models.node import MEMORY
 from graph.querysets import NodeQuerySet
 from retrieval.arms.base import IS_PART, NO_FILTERS, Ask, arms
 from retrieval.effort import effort
@@ -198,7 +199,7 @@ def _recent(nodes: NodeQuerySet, limit: int) -> list[Fused]:
     latest = nodes.annotate(is_part=IS_PART).order_by(
         F("occurred_at").desc(nulls_last=True), "key"
     )
-    stores = (latest.exclude(origin="memory"), latest.filter(origin="memory"))
+    stores = (latest.exclude(origin=MEMORY), latest.filter(origin=MEMORY))
     rows = [
         row
         for store in stores

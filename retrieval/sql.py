@@ -99,6 +99,7 @@ COUNT_LEXEMES = """
      WHERE l.nodes <> excluded.nodes
 """
 
+# Not WORDS: there a word nobody wrote counts as written once, and languages differ.
 WEIGH_WORDS = """
     WITH total (nodes) AS (
         SELECT greatest(max(c.nodes), 1)::float8 FROM retrieval_lexeme_counts c

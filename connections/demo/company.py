@@ -102,9 +102,6 @@ class Company:
     words: dict[str, list[str]]
     holidays: frozenset[date]
 
-    def by_team(self, team: str) -> list[Person]:
-        return [p for p in self.people.values() if p.team == team]
-
 
 def read_mapping(name: str) -> dict:
     """Return the mapping that `text/{name}` holds."""

@@ -12,8 +12,6 @@ from connections.embedded import sql
 from connections.embedded.errors import EmbeddedError
 from connections.embedded.logins import DATABASE, DEMO_DATABASE, Login, Logins
 
-# template1 too: test databases are made by the owner, who may not create `vector`.
-WITH_EXTENSIONS = ("template1", DATABASE)
 EXTENSIONS = ("vector", "pg_trgm", "btree_gin", "unaccent", "pg_stat_statements")
 
 
@@ -35,6 +33,7 @@ def prepare(host: str, port: int, logins: Logins) -> None:
     try:
         with connect("postgres") as server:
             _make_roles(server, logins)
+        # Test databases are made by the owner, who may not create `vector`.
         with connect("template1") as template:
             _make_extensions(template)
             _give_rights(template, logins)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
-
 from connections.providers.chat import (
-    RETRIES,
-    TIMEOUT_SECONDS,
     BadAnswer,
-    ModelRefused,
-    ModelUnavailable,
     Structured,
     Usage,
     chat_models,
+    client_options,
+    errors_of,
     parse_answer,
 )
 
@@ -31,23 +27,15 @@ class AnthropicChat:
         # The SDK is slow to import and not needed without a key.
         from anthropic import Anthropic
 
-        key = settings.FABRIC["ANTHROPIC_API_KEY"]
-        if not key:
-            raise ModelRefused("Set ANTHROPIC_API_KEY to ask a model of Anthropic.")
         self.model = model or SMALL_MODEL
-        self._client = Anthropic(
-            api_key=key,
-            base_url=settings.FABRIC["ANTHROPIC_BASE_URL"] or None,
-            timeout=TIMEOUT_SECONDS,
-            max_retries=RETRIES,
-        )
+        self._client = Anthropic(**client_options("ANTHROPIC", "Anthropic"))
 
     def structured(
         self, system: str, user: str, schema: Mapping[str, Any], *, max_tokens: int
     ) -> Structured:
-        from anthropic import AnthropicError, APIConnectionError, APIStatusError
+        import anthropic
 
-        try:
+        with errors_of(self.model, anthropic, anthropic.AnthropicError):
             answer = self._client.messages.create(
                 model=self.model,
                 max_tokens=max_tokens,
@@ -57,15 +45,6 @@ class AnthropicChat:
                     "format": {"type": "json_schema", "schema": dict(schema)}
                 },
             )
-        except APIConnectionError as error:
-            raise ModelUnavailable(f"{self.model}: {error}") from error
-        except APIStatusError as error:
-            later = error.status_code in (408, 409, 429) or error.status_code >= 500
-            kind = ModelUnavailable if later else ModelRefused
-            raise kind(f"{self.model}: {error}") from error
-        # Whatever answers there may be no Anthropic: no JSON, or of another shape.
-        except (AnthropicError, ValueError, TypeError) as error:
-            raise BadAnswer(f"{self.model}: {error}") from error
         return self._read(answer, schema)
 
     def _read(self, answer: Any, schema: Mapping[str, Any]) -> Structured:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Protocol
 
+from django.conf import settings
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
@@ -63,6 +66,42 @@ class ChatModel(Protocol):
 
 # By the name that a setting takes; a factory is given a model id, "" for its default.
 chat_models: Registry[Callable[[str], ChatModel]] = Registry("chat model")
+
+
+def client_options(prefix: str, label: str) -> dict[str, Any]:
+    """Return what the client of an SDK is made with, from the settings of that prefix.
+
+    Raises `ModelRefused` where there is no key.
+    """
+    key = settings.FABRIC[f"{prefix}_API_KEY"]
+    if not key:
+        raise ModelRefused(f"Set {prefix}_API_KEY to ask a model of {label}.")
+    return {
+        "api_key": key,
+        "base_url": settings.FABRIC[f"{prefix}_BASE_URL"] or None,
+        "timeout": TIMEOUT_SECONDS,
+        "max_retries": RETRIES,
+    }
+
+
+@contextmanager
+def errors_of(model: str, sdk: ModuleType, base: type[Exception]) -> Iterator[None]:
+    """Raise the errors of an SDK, `base` the class of them all, as this module's.
+
+    A stream must be read to its end within it. The SDKs of Anthropic and OpenAI
+    are made by one generator and name their errors alike.
+    """
+    try:
+        yield
+    except sdk.APIConnectionError as error:
+        raise ModelUnavailable(f"{model}: {error}") from error
+    except sdk.APIStatusError as error:
+        later = error.status_code in (408, 409, 429) or error.status_code >= 500
+        kind = ModelUnavailable if later else ModelRefused
+        raise kind(f"{model}: {error}") from error
+    # Whatever answers there may be another: no JSON, or of another shape.
+    except (base, ValueError, TypeError) as error:
+        raise BadAnswer(f"{model}: {error}") from error
 
 
 def parse_answer(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:

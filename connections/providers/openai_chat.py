@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
-
 from connections.providers.chat import (
-    RETRIES,
-    TIMEOUT_SECONDS,
     BadAnswer,
-    ModelRefused,
-    ModelUnavailable,
     Structured,
     Usage,
     chat_models,
+    client_options,
+    errors_of,
     parse_answer,
 )
 
@@ -31,24 +27,16 @@ class OpenAIChat:
         # The SDK is slow to import and not needed without a key.
         from openai import OpenAI
 
-        key = settings.FABRIC["OPENAI_API_KEY"]
-        if not key:
-            raise ModelRefused("Set OPENAI_API_KEY to ask a model of OpenAI.")
         self.model = model or SMALL_MODEL
-        self._client = OpenAI(
-            api_key=key,
-            base_url=settings.FABRIC["OPENAI_BASE_URL"] or None,
-            timeout=TIMEOUT_SECONDS,
-            max_retries=RETRIES,
-        )
+        self._client = OpenAI(**client_options("OPENAI", "OpenAI"))
 
     def structured(
         self, system: str, user: str, schema: Mapping[str, Any], *, max_tokens: int
     ) -> Structured:
-        from openai import APIConnectionError, APIStatusError, OpenAIError
+        import openai
 
         wanted: Any = {"name": "answer", "schema": dict(schema), "strict": True}
-        try:
+        with errors_of(self.model, openai, openai.OpenAIError):
             answer = self._client.chat.completions.create(
                 model=self.model,
                 max_completion_tokens=max_tokens,
@@ -58,15 +46,6 @@ class OpenAIChat:
                 ],
                 response_format={"type": "json_schema", "json_schema": wanted},
             )
-        except APIConnectionError as error:
-            raise ModelUnavailable(f"{self.model}: {error}") from error
-        except APIStatusError as error:
-            later = error.status_code in (408, 409, 429) or error.status_code >= 500
-            kind = ModelUnavailable if later else ModelRefused
-            raise kind(f"{self.model}: {error}") from error
-        # Whatever answers there may be no OpenAI: no JSON, or of another shape.
-        except (OpenAIError, ValueError, TypeError) as error:
-            raise BadAnswer(f"{self.model}: {error}") from error
         return self._read(answer, schema)
 
     def _read(self, answer: Any, schema: Mapping[str, Any]) -> Structured:

@@ -19,6 +19,9 @@ from graph.models.record import Record
 from graph.models.scoped import InProject, Scoped
 from graph.querysets import NodeQuerySet
 
+# Where a node comes from, other than a source: read out of texts by rules or a model,
+# or given by people and agents.
+EXTRACTION, MEMORY = "extraction", "memory"
 # What nobody names in a text: texts themselves, containers, identities of persons,
 # columns of databases.
 UNNAMED_TYPES = (

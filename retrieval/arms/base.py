@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from connections.models import Project
 from connections.records import JSON
 from connections.registry import Registry
+from graph.embed import vector_type
 from graph.querysets import NodeQuerySet
+from retrieval.allowed import rows_among
 from retrieval.results import Filters, Parsed
 from retrieval.words import Words
 
@@ -105,18 +106,22 @@ class Arm:
 arms: Registry[Arm] = Registry("arm")
 
 
-def allowed_sql(nodes: NodeQuerySet) -> tuple[str, dict[str, Any]]:
-    """Return a queryset as a statement that gives ids, and its values by name.
-
-    It goes into a statement with named parameters: `WITH allowed (id) AS ({allowed})`,
-    the column named, for it compiles to `"id" AS "pk"`.
-    """
-    try:
-        text, values = nodes.order_by().values("pk").query.sql_with_params()
-    except EmptyResultSet:
-        return "SELECT NULL::bigint WHERE false", {}
-    named = {f"allowed_{i}": value for i, value in enumerate(values)}
-    # A sign that the queryset itself quoted must stay quoted.
-    pieces = [piece.replace("%%", "%").replace("%", "%%") for piece in text.split("%s")]
-    places = [*(f"%({name})s" for name in named), ""]
-    return "".join(map("".join, zip(pieces, places, strict=True))), named
+def hits_by(
+    statement: str, ask: Ask, pool: int, values: Mapping[str, Any]
+) -> list[Hit]:
+    """Return the best `pool` hits of a statement that ranks nodes; it has `values`, and
+    what the question has."""
+    rows = rows_among(
+        ask.nodes,
+        ask.project,
+        statement,
+        {
+            "now": ask.now,
+            "vector": ask.vector,
+            "model": ask.model_id,
+            "pool": pool,
+            **values,
+        },
+        cast=vector_type(),
+    )
+    return [Hit(node, key, float(score), part) for node, key, score, part in rows]

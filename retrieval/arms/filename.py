@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from django.db import connections
-
-from graph.embed import vector_type
 from retrieval.arms import sql
-from retrieval.arms.base import Arm, Ask, Hit, Plan, allowed_sql, arms
+from retrieval.arms.base import Arm, Ask, Hit, Plan, arms, hits_by
 from retrieval.frequencies import languages_of
 
 # Fewer letters have too few trigrams to be told apart; of a long question the first
@@ -26,27 +23,12 @@ def find(ask: Ask, plan: Plan) -> Sequence[Hit]:
     words = names(ask.parsed.asked)
     if not words:
         return []
-    allowed, values = allowed_sql(ask.nodes)
-    with connections[ask.nodes.db].cursor() as cursor:
-        cursor.execute(
-            sql.FILENAME.format(
-                allowed=allowed, shown=sql.SHOWN.format(cast=vector_type())
-            ),
-            {
-                **values,
-                "tenant": ask.project.tenant_id,
-                "project": ask.project.pk,
-                "audiences": ask.nodes.audiences,
-                "words": words,
-                "question": ask.parsed.asked,
-                "languages": languages_of(ask.project),
-                "now": ask.now,
-                "vector": ask.vector,
-                "model": ask.model_id,
-                "pool": min(plan.pool, NAMED),
-            },
-        )
-        return [Hit(node, key, float(s), part) for node, key, s, part in cursor]
+    values = {
+        "words": words,
+        "question": ask.parsed.asked,
+        "languages": languages_of(ask.project),
+    }
+    return hits_by(sql.FILENAME, ask, min(plan.pool, NAMED), values)
 
 
 def names(question: str) -> list[str]:

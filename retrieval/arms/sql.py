@@ -1,5 +1,5 @@
 """SQL of the arms over communities, tags and names: text only, one caller each;
-`{allowed}` is a compiled queryset."""
+`{allowed}` is a compiled queryset, `{cast}` the type of vectors."""
 
 # The question's communities first: by the words of their titles and summaries, by the
 # middle of their texts' vectors. Then of each its members that may be found, the most
@@ -71,9 +71,26 @@ COMMUNITY = """
      ORDER BY score DESC, hit.key COLLATE "C" LIMIT %(pool)s
 """
 
-# A file's name and tags are its own, its words are its sections': the section nearest
-# the question stands for it. `{shown}` of the two statements below.
-SHOWN = """
+# Of what `matched`, files whole and all else that may be found. A file's name and tags
+# are its own, its words are its sections': the section nearest the question stands for
+# it. The end of the two statements below.
+_SHOWN = """
+    whole (id, key, node_type, score, at) AS MATERIALIZED (
+        SELECT found.id, found.key, found.node_type, matched.score, found.at
+          FROM matched CROSS JOIN LATERAL (
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = matched.id AND n.node_type = 'file'
+               UNION ALL
+               SELECT n.id, n.key, n.node_type, n.occurred_at
+                 FROM graph_nodes n
+                WHERE n.id = matched.id AND n.node_type <> 'file'
+                  AND n.id IN (SELECT allowed.id FROM allowed
+                                WHERE allowed.id = matched.id)
+               OFFSET 0) found (id, key, node_type, at)
+         ORDER BY matched.score DESC, found.at DESC NULLS LAST, found.key COLLATE "C"
+         LIMIT %(pool)s
+    ),
     asked (id, key, score, at, itself) AS MATERIALIZED (
         SELECT whole.id, whole.key, whole.score, whole.at,
                whole.node_type <> 'file' OR own.id IS NOT NULL
@@ -107,7 +124,7 @@ SHOWN = """
 """
 
 # How many nodes have a tag is counted up to a bound; beyond it, it tells little.
-TAGS = """
+_TAGS = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     total (nodes) AS (
         SELECT greatest(coalesce(max(k.nodes), 0), 1)::float8
@@ -127,7 +144,7 @@ TAGS = """
                ) AS counted (nodes)
          WHERE counted.nodes > 0
     ),
-    tagged (id, score) AS (
+    matched (id, score) AS (
         SELECT n.id, sum(tag.weight)
           FROM tag JOIN graph_nodes n ON n.tags @> ARRAY[tag.name]
          WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
@@ -136,28 +153,12 @@ TAGS = """
                 OR n.audience_id = ANY(%(audiences)s::bigint[]))
          GROUP BY n.id
     ),
-    whole (id, key, node_type, score, at) AS MATERIALIZED (
-        SELECT found.id, found.key, found.node_type, tagged.score, found.at
-          FROM tagged CROSS JOIN LATERAL (
-               SELECT n.id, n.key, n.node_type, n.occurred_at
-                 FROM graph_nodes n
-                WHERE n.id = tagged.id AND n.node_type = 'file'
-               UNION ALL
-               SELECT n.id, n.key, n.node_type, n.occurred_at
-                 FROM graph_nodes n
-                WHERE n.id = tagged.id AND n.node_type <> 'file'
-                  AND n.id IN (SELECT allowed.id FROM allowed WHERE allowed.id = tagged.id)
-               OFFSET 0) found (id, key, node_type, at)
-         ORDER BY tagged.score DESC, found.at DESC NULLS LAST, found.key COLLATE "C"
-         LIMIT %(pool)s
-    ),
-    {shown}
 """
 
 # Words that are in no index (stop words) name nothing. A word counts by how well it
 # fits into title or path, and by how few names it fits; a name counts by how much of
 # it the question says.
-FILENAME = """
+_FILENAME = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     word (text) AS MATERIALIZED (
         SELECT said.text FROM unnest(%(words)s::text[]) AS said (text)
@@ -185,26 +186,13 @@ FILENAME = """
         SELECT f.word, ln(1 + (SELECT count(*) FROM fit)::float8 / count(*))
           FROM fit f GROUP BY f.word
     ),
-    named (id, score) AS (
+    matched (id, score) AS (
         SELECT f.id, sum(f.much * r.weight)
                      * (0.5 + max(word_similarity(f.title, %(question)s)))
           FROM fit f JOIN rarity r ON r.word = f.word
          GROUP BY f.id
     ),
-    whole (id, key, node_type, score, at) AS MATERIALIZED (
-        SELECT found.id, found.key, found.node_type, named.score, found.at
-          FROM named CROSS JOIN LATERAL (
-               SELECT n.id, n.key, n.node_type, n.occurred_at
-                 FROM graph_nodes n
-                WHERE n.id = named.id AND n.node_type = 'file'
-               UNION ALL
-               SELECT n.id, n.key, n.node_type, n.occurred_at
-                 FROM graph_nodes n
-                WHERE n.id = named.id AND n.node_type <> 'file'
-                  AND n.id IN (SELECT allowed.id FROM allowed WHERE allowed.id = named.id)
-               OFFSET 0) found (id, key, node_type, at)
-         ORDER BY named.score DESC, found.at DESC NULLS LAST, found.key COLLATE "C"
-         LIMIT %(pool)s
-    ),
-    {shown}
 """
+
+TAGS = _TAGS + _SHOWN
+FILENAME = _FILENAME + _SHOWN

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from django.db import connections
-
-from graph.embed import vector_type
 from retrieval.arms import sql
-from retrieval.arms.base import Arm, Ask, Hit, Plan, allowed_sql, arms
+from retrieval.arms.base import Arm, Ask, Hit, Plan, arms, hits_by
 
 # A tag of more nodes than this is common, however many more.
 COUNTED = 2000
@@ -25,26 +22,7 @@ def find(ask: Ask, plan: Plan) -> Sequence[Hit]:
     tags = labels(ask.parsed.asked, ask.parsed.typed.tags)
     if not tags:
         return []
-    allowed, values = allowed_sql(ask.nodes)
-    with connections[ask.nodes.db].cursor() as cursor:
-        cursor.execute(
-            sql.TAGS.format(
-                allowed=allowed, shown=sql.SHOWN.format(cast=vector_type())
-            ),
-            {
-                **values,
-                "tenant": ask.project.tenant_id,
-                "project": ask.project.pk,
-                "audiences": ask.nodes.audiences,
-                "tags": tags,
-                "counted": COUNTED,
-                "now": ask.now,
-                "vector": ask.vector,
-                "model": ask.model_id,
-                "pool": plan.pool,
-            },
-        )
-        return [Hit(node, key, float(s), part) for node, key, s, part in cursor]
+    return hits_by(sql.TAGS, ask, plan.pool, {"tags": tags, "counted": COUNTED})
 
 
 def labels(question: str, typed: Sequence[str] = ()) -> list[str]:

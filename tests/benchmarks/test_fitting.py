@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fitting import Asked, Settings, Trials
-from benchmarks.fusing import fused
+from retrieval.arms.base import Hit
 from retrieval.evaluation import Question
+from retrieval.fusion import fuse
 
 ARMS = ("good", "bad")
 
@@ -23,25 +24,18 @@ def asked(number, right_arm):
     return Asked.of(question(number, right), found, ARMS)
 
 
-def test_fusion_by_hand():
-    found = {"a": ["x", "y"], "b": ["y", "z"]}
-    # x: 2/11; y: 2/12 + 1/11; z: 1/12
-    assert fused(found, {"a": 2.0, "b": 1.0}, 10, 3) == ["y", "x", "z"]
-    assert fused(found, {"a": 2.0, "b": 0.0}, 10, 3) == ["x", "y"]
-    assert fused(found, {"a": 1.0, "b": 1.0}, 0, 1) == ["y"]
-    assert fused({"a": ["p"], "b": ["o"]}, {"a": 1.0, "b": 1.0}, 60, 2) == ["o", "p"]
-    assert fused({}, {}, 60, 5) == []
-
-
 lists = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6)
 
 
 @given(lists, lists, st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([1.0, 60.0]))
 def test_collected_ranks_fuse_as_lists_do(one, two, weight, k):
     found = {"good": one, "bad": two}
-    settings = Settings((1.0, weight), k)
-    expected = fused(found, {"good": 1.0, "bad": weight}, k, 20)
-    assert Asked.of(question(1, "a"), found, ARMS).ranked(settings) == expected
+    hits = {
+        arm: [Hit(ord(key), key, 1.0) for key in keys] for arm, keys in found.items()
+    }
+    expected = fuse(hits, {"good": 1.0, "bad": weight}, k)
+    ranked = Asked.of(question(1, "a"), found, ARMS).ranked(Settings((1.0, weight), k))
+    assert ranked == [node.key for node in expected]
 
 
 def test_the_arm_that_answers_gets_the_weight():

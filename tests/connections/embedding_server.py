@@ -3,85 +3,41 @@
 from __future__ import annotations
 
 import base64
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Said = dict[str, Any] | bytes | None
-Answer = tuple[int, Said]
+from tests.connections.loopback import Answer, Loopback
+
 ERROR = {"error": {"message": "no", "type": "x", "code": "x", "param": None}}
 SIZES = {"text-embedding-3-small": 1536, "text-embedding-004": 768}
 
 
-class FakeOpenAI:
+class FakeOpenAI(Loopback):
     """`answers` are given in turn, then real ones; what `refuses` holds is refused.
 
     A status of 0 drops the connection.
     """
 
     def __init__(self) -> None:
+        super().__init__()
+        self.url += "/v1"
         self.answers: list[Answer | Callable[[dict], Answer]] = []
         self.refuses: Callable[[str], int] = lambda text: 200
         self.before: Callable[[], None] = lambda: None
-        self.asked: list[dict[str, Any]] = []
-        self.headers = {"retry-after-ms": "1"}
-        fake = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                request = json.loads(body) | {"auth": self.headers["authorization"]}
-                fake.asked.append(request)
-                fake.before()
-                status, said = fake.next(request)
-                if said is None:
-                    self.connection.close()
-                    return
-                raw = said if isinstance(said, bytes) else json.dumps(said).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(raw)))
-                for name, value in fake.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
     @property
     def texts(self) -> list[str]:
         return [text for request in self.asked for text in request["input"]]
 
     def next(self, request: dict[str, Any]) -> Answer:
+        self.before()
         if self.answers:
             said = self.answers.pop(0)
             return said(request) if callable(said) else said
         status = max(map(self.refuses, request["input"]))
         return (200, answer(request)) if status == 200 else (status, ERROR)
-
-
-@contextmanager
-def serving() -> Iterator[FakeOpenAI]:
-    fake = FakeOpenAI()
-    thread = threading.Thread(
-        target=fake.server.serve_forever, args=(0.01,), daemon=True
-    )
-    thread.start()
-    try:
-        yield fake
-    finally:
-        fake.server.shutdown()
-        fake.server.server_close()
-        thread.join()
 
 
 def vector_of(text: str, size: int = 1536) -> np.ndarray:

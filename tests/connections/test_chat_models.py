@@ -13,7 +13,7 @@ from connections.providers.chat import (
     Usage,
     chat_models,
 )
-from tests.connections.model_server import BUSY, running, settings_for
+from tests.connections.model_server import BUSY, ModelServer, settings_for
 
 SCHEMA = {
     "type": "object",
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.parametrize("name", BOTH)
 
 @pytest.fixture
 def server():
-    with running() as server:
+    with ModelServer() as server:
         server.reply = lambda user: '{"n": 3}'
         yield server
 

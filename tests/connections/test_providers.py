@@ -19,7 +19,6 @@ from tests.connections.embedding_server import (
     ERROR,
     FakeOpenAI,
     answer,
-    serving,
     vector_of,
 )
 
@@ -84,7 +83,7 @@ TEXTS = ["pump", "", "invoice", "lunch"]
 
 @pytest.fixture
 def fake() -> Iterator[FakeOpenAI]:
-    with serving() as fake:
+    with FakeOpenAI() as fake:
         yield fake
 
 

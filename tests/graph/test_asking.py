@@ -16,7 +16,7 @@ from graph.extraction import extract_texts
 from graph.models import Edge, ExtractionAnswer, Node
 from graph.proposals import accept
 from graph.tasks import ask_about_texts
-from tests.connections.model_server import BUSY, running, settings_for
+from tests.connections.model_server import BUSY, ModelServer, settings_for
 from tests.factories import draft_account, draft_channel, draft_message, take_in
 
 TEXT = "Ask the gatekeeper about Frobnicator 9, which the gatekeeper runs on Redis."
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def server():
-    with running() as server:
+    with ModelServer() as server:
         server.reply = answer
         yield server
 

@@ -43,7 +43,7 @@ from graph.reembed import (
 from retrieval.arms import vector as by_vector
 from retrieval.arms.base import Plan
 from retrieval.search import search
-from tests.connections.embedding_server import serving
+from tests.connections.embedding_server import FakeOpenAI
 from tests.factories import (
     draft_account,
     draft_channel,
@@ -398,7 +398,7 @@ class TestKilled:
         ]
         take_in(project, draft_account(), draft_channel(), *messages)
         embed_backlog()
-        with serving() as fake:
+        with FakeOpenAI() as fake:
             environment |= {"OPENAI_BASE_URL": fake.url}
             fake.before = lambda: time.sleep(0.1)
             process = self.start(environment)

@@ -292,7 +292,9 @@ class TestHints:
             cursor.execute("CREATE TEMP TABLE only_names (LIKE graph_nodes)")
             cursor.execute(index.replace("public.graph_nodes", "only_names"))
             cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("EXPLAIN SELECT n.id FROM only_names n " + conditions)
+            # The conditions are our own statement's.
+            explain = f"EXPLAIN SELECT n.id FROM only_names n {conditions}"  # noqa: S608
+            cursor.execute(explain)
             plan = str(cursor.fetchall())
         assert "Bitmap Index Scan on retrieval_hint_names" in plan
 

@@ -28,7 +28,7 @@ from retrieval.rerank import (
 )
 from retrieval.rerank_model import GRADE_MOST, ModelReranker, grades_of, prompt
 from retrieval.rerank_onnx import BATCH, OnnxCrossEncoder
-from tests.connections.model_server import BUSY, running, settings_for
+from tests.connections.model_server import BUSY, ModelServer, settings_for
 from tests.retrieval.tiny_onnx import write_cross_encoder
 
 QUESTION = "who fixed the pump"
@@ -368,7 +368,7 @@ class TestOverTheWire:
     """A real client against a loopback server that speaks the provider's protocol."""
 
     def by(self, name, settings, reply, faults=()):
-        with running() as server:
+        with ModelServer() as server:
             server.reply, server.faults = reply, list(faults)
             settings.FABRIC = settings.FABRIC | settings_for(server, name)
             return rerank(name, QUESTION, CANDIDATES, seconds=20)
