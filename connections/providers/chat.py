@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from django.conf import settings
 from jsonschema import Draft202012Validator
@@ -48,8 +48,52 @@ class Structured:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a model may call: a name, what it is for, a JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call a model asks for; `arguments` None where it sent no JSON object."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was said: by the user, by the model with its calls, or by a called tool."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Some more text of a streamed answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a streamed answer: why it ended, what it calls for, what it cost."""
+
+    reason: Literal["end", "tools", "length"]
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+
+
 class ChatModel(Protocol):
-    """Answers in the shape of a JSON schema."""
+    """Answers in the shape of a JSON schema, or in words as they come."""
 
     name: str
     model: str
@@ -60,6 +104,21 @@ class ChatModel(Protocol):
         """Return an answer that matches `schema`.
 
         Raises `ModelUnavailable`, `ModelRefused` or `BadAnswer`.
+        """
+        ...
+
+    def stream(
+        self,
+        system: str,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        max_tokens: int,
+    ) -> Iterator[Delta | Finished]:
+        """Yield the answer's text as it comes, and last how it ended.
+
+        Closing the iterator ends the request. Raises as `structured` does; what came
+        before was said.
         """
         ...
 

@@ -1,3 +1,12 @@
 from memory.models.conversation import Citation, Conversation, Turn
+from memory.models.observation import Feedback, MemoryScope, Observation, Reference
 
-__all__ = ["Citation", "Conversation", "Turn"]
+__all__ = [
+    "Citation",
+    "Conversation",
+    "Feedback",
+    "MemoryScope",
+    "Observation",
+    "Reference",
+    "Turn",
+]

@@ -18,6 +18,14 @@ class Conversation(Scoped):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="conversations")
     title = models.CharField(max_length=200, blank=True)
+    is_pinned = models.BooleanField(default=False)
+    ended_at = models.DateTimeField(
+        null=True, help_text="When memory counted it; a later turn does not count anew."
+    )
+    summary = models.TextField(
+        blank=True, help_text="What was said up to the turn `summarized_to`."
+    )
+    summarized_to = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -38,7 +46,13 @@ class Conversation(Scoped):
 
 
 class Turn(models.Model):
-    """One question and its answer."""
+    """One question and its answer, as far as it came."""
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        STOPPED = "stopped", "stopped by the reader"
+        FAILED = "failed"
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="turns")
     question = models.TextField()
@@ -47,6 +61,22 @@ class Turn(models.Model):
     model = models.CharField(max_length=200, blank=True)
     effort = models.PositiveIntegerField(default=0)
     calls = models.JSONField(default=list)
+    state = models.CharField(max_length=16, choices=State, default=State.DONE)
+    error = models.TextField(blank=True)
+    parsed = models.JSONField(
+        default=dict, help_text="How the question was understood, as the search says."
+    )
+    support = models.JSONField(
+        default=list, help_text="Of each sentence: its text, and the numbers behind it."
+    )
+    unknown_numbers = models.PositiveIntegerField(
+        default=0, help_text="Citations of the model that named no source: taken out."
+    )
+    tokens_read = models.PositiveIntegerField(default=0)
+    tokens_written = models.PositiveIntegerField(default=0)
+    remembered_at = models.DateTimeField(
+        null=True, help_text="When memory took what it says: once."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

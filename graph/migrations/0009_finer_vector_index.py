@@ -24,7 +24,7 @@ APART = "ALTER TABLE graph_nodes RESET (toast_tuple_target)"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("graph", "0009_walk_levels")]
+    dependencies = [("graph", "0008_metadata_words")]
     operations = [
         migrations.AlterField(
             model_name="embeddingmodel",
