@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from connections.models import Audience, Project, User
 from graph import walk_sql
-from graph.steps import BREADTH, FAN_OUT, AnyOf, Terms
+from graph.steps import BREADTH, FAN_OUT, AnyOf, OneOf, Terms
 
 if TYPE_CHECKING:
     from graph.models import Edge, Node  # noqa: F401 - the forward references
@@ -42,7 +42,8 @@ class ScopedQuerySet(models.QuerySet[M]):
         The audiences are looked up once, when this is called.
         """
         audiences = Audience.objects.ids_of(user)
-        visible = self.filter(audience_id__in=audiences)
+        mine = OneOf(F("audience_id"), audiences)
+        visible = self.filter(mine) if audiences else self.none()
         visible.audiences = audiences
         return visible
 

@@ -60,6 +60,11 @@ class Cut:
     is_exact: bool = True
 
 
+def as_array(ids: Iterable[int]) -> str:
+    """Return ids as PostgreSQL writes an array; a list would be quoted one by one."""
+    return f"{{{','.join(map(str, ids))}}}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Which edges a walk takes: of a node `fan_out` in each direction, of a level
@@ -94,8 +99,7 @@ class Terms:
 
     def of_edge(self, audiences: list[int] | None) -> tuple[Any, ...]:
         """Return the values of `sql.LIVE`."""
-        # As text: a list would be written out value by value, many times over.
-        seen = None if audiences is None else f"{{{','.join(map(str, audiences))}}}"
+        seen = None if audiences is None else as_array(audiences)
         return (
             self.project.tenant_id,
             self.project.pk,
@@ -111,6 +115,17 @@ class Terms:
         """Return the values of `sql.LEVEL`: of one way, of the other, and in all."""
         way = (*self.of_edge(audiences), self.fan_out)
         return (*way, *way, self.breadth)
+
+
+class OneOf(Lookup):
+    """`= ANY('{...}')`: ids as one value, which costs less to read than a list."""
+
+    lookup_name = "one_of"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        left, params = self.process_lhs(compiler, connection)
+        return f"{left} = ANY(%s::bigint[])", (*params, as_array(self.rhs))
 
 
 class AnyOf(Lookup):
