@@ -208,7 +208,8 @@ def nearest(
     Of each node its best `fan_out` edges are walked each way, within `nodes`, of a
     level `breadth`, out of the nodes first that the best edges led to.
     """
-    terms = Terms.of(project, relations, as_of, fan_out, breadth or MOST_HOPS)
+    most = MOST_HOPS if breadth is None else breadth
+    terms = Terms.of(project, relations, as_of, fan_out, most)
     side = Side(nodes, terms, start)
     while side.level < depth and side.frontier and len(side.depths) <= limit + 1:
         side.advance()
