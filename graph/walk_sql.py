@@ -57,7 +57,8 @@ _REACHABLE = """
           FROM walk CROSS JOIN LATERAL (
             SELECT ARRAY(
                 SELECT new.far
-                  FROM (SELECT DISTINCT ON (hop.far) hop.*
+                  FROM (SELECT DISTINCT ON (hop.far)
+                               hop.far, hop.weight, hop.occurred_at, hop.edge
                           FROM ({level}) hop
                          WHERE hop.far NOT IN (SELECT unnest(walk.seen))
                          ORDER BY hop.far, {best_hop}) new
