@@ -19,6 +19,7 @@ from graph.best_paths import best_paths
 from graph.models import Node
 from graph.paths import distances, hops, nearest, shortest_paths
 from graph.querysets import NodeQuerySet
+from graph.steps import BREADTH, FAN_OUT
 from graph.timeline import timeline
 
 NODES, EDGES = 200_000, 1_000_000
@@ -47,7 +48,8 @@ def run() -> list[Table]:
     note(
         f"{world.nodes:,} nodes, {world.edges:,} edges, largest degree "
         f"{world.largest:,}; {STARTS:,} starts, of the reference {SAMPLED}, for its "
-        f"walks take long; load {os.getloadavg()[0]:.1f} before the walks."
+        f"walks take long; caps {FAN_OUT} and {BREADTH}; load "
+        f"{os.getloadavg()[0]:.1f} before the walks."
     )
     starts = _starts(world)
     member = Node.objects.visible_to(world.member).current()
@@ -109,6 +111,12 @@ def _others(nodes: NodeQuerySet, world: Hubs, starts: Sequence[int]) -> dict[str
         near = nearest(nodes, start, project=project, depth=SHALLOW, limit=50)
         return len(near.distances)
 
+    def told(start: int) -> int:
+        near = nearest(
+            nodes, start, project=project, depth=DEEP, limit=NODES, breadth=BREADTH
+        )
+        return len(near.distances)
+
     def shortest(start: int) -> int:
         return len(shortest_paths(nodes, start, ends[start], project=project).paths)
 
@@ -121,6 +129,7 @@ def _others(nodes: NodeQuerySet, world: Hubs, starts: Sequence[int]) -> dict[str
     return {
         f"hops(), {SEEDS} seeds at once": first_hops,
         f"nearest() 50 within {SHALLOW}, with what was cut": around,
+        f"nearest() all within {DEEP}, with what was cut": told,
         "shortest_paths() within 4, with what was cut": shortest,
         "best_paths() within 4, with what was cut": best,
         "timeline(), the first 50": page,

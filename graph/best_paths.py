@@ -18,7 +18,7 @@ from itertools import count
 
 from connections.models import Project
 from graph.models import Edge
-from graph.paths import Path, Paths, Side, finish
+from graph.paths import MOST_HOPS, Path, Paths, Side, finish
 from graph.querysets import NodeQuerySet
 from graph.steps import COUNTED_IN_ALL, FAN_OUT, Hop, Terms, count_edges
 
@@ -47,7 +47,7 @@ def best_paths(
     No path comes by a node twice. Of each node its best `fan_out` edges each way are
     walked, from the start and from the end.
     """
-    terms = Terms.of(project, relations, as_of, fan_out)
+    terms = Terms.of(project, relations, as_of, fan_out, MOST_HOPS)
     near, far = Side(nodes, terms, start), Side(nodes, terms, end)
     if start == end:
         return Paths((Path.along(start, ()),))

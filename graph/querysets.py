@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from connections.models import Audience, Project, User
 from graph import walk_sql
-from graph.steps import FAN_OUT, AnyOf, Terms
+from graph.steps import BREADTH, FAN_OUT, AnyOf, OneOf, Terms
 
 if TYPE_CHECKING:
     from graph.models import Edge, Node  # noqa: F401 - the forward references
@@ -42,7 +42,8 @@ class ScopedQuerySet(models.QuerySet[M]):
         The audiences are looked up once, when this is called.
         """
         audiences = Audience.objects.ids_of(user)
-        visible = self.filter(audience_id__in=audiences)
+        mine = OneOf(F("audience_id"), audiences)
+        visible = self.filter(mine) if audiences else self.none()
         visible.audiences = audiences
         return visible
 
@@ -69,22 +70,25 @@ class NodeQuerySet(ScopedQuerySet["Node"]):
         project: Project,
         depth: int = 2,
         fan_out: int | None = FAN_OUT,
+        breadth: int | None = BREADTH,
         relations: Iterable[str] | None = None,
         as_of: datetime | None = None,
     ) -> Self:
         """Keep the nodes within `depth` live edges of `seeds`, through this queryset.
 
         Each step takes a node's best `fan_out` edges in each direction (by weight,
-        then recency; None takes all) among those whose ends this queryset allows, so
-        nothing is reached through a node that may not be seen.
+        then recency) among those whose ends this queryset allows, so nothing is reached
+        through a node that may not be seen; and `breadth` edges in all, out of the nodes
+        first that the best edges led to. None takes all; `nearest` tells what was cut.
         """
         inside = self.of(project)
         try:
             allowed, params = inside.order_by().values("pk").query.sql_with_params()
         except EmptyResultSet:
             return self.none()
-        terms = Terms.of(project, relations, as_of, fan_out)
-        values = (*params, list(seeds), *terms.of_hop(self.audiences), depth)
+        terms = Terms.of(project, relations, as_of, fan_out, breadth)
+        ids = list(dict.fromkeys(seeds))
+        values = (*params, ids, *terms.of_level(self.audiences), depth)
         walk = walk_sql.REACHABLE.format(allowed=allowed)
         # `walk` is our own text around a compiled queryset; values are bound.
         return inside.filter(AnyOf(F("pk"), RawSQL(walk, values)))  # noqa: S611

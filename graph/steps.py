@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 Direction = Literal["out", "in"]
 FAN_OUT = 50
+# Of a level, so many edges are walked: what a walk costs does not hang on its hubs.
+BREADTH = 300
 # The edges of a node are counted no further, nor those of all nodes of a walk.
 COUNTED, COUNTED_IN_ALL = 1_000, 10_000
+# Of the nodes of a level that were not walked from, so many are named.
+LEFT_NAMED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,21 @@ class Cut:
     is_exact: bool = True
 
 
+def as_array(ids: Iterable[int]) -> str:
+    """Return ids as PostgreSQL writes an array; a list would be quoted one by one."""
+    return f"{{{','.join(map(str, ids))}}}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Which edges a walk takes; `fan_out` None takes all of them."""
+    """Which edges a walk takes: of a node `fan_out` in each direction, of a level
+    `breadth`; None takes all of them."""
 
     project: Project
     live: datetime
     relations: Sequence[str] | None = None
     fan_out: int | None = FAN_OUT
+    breadth: int | None = None
 
     @classmethod
     def of(
@@ -72,21 +83,23 @@ class Terms:
         relations: Iterable[str] | None,
         as_of: datetime | None,
         fan_out: int | None,
+        breadth: int | None = None,
     ) -> Terms:
-        if fan_out is not None and fan_out < 1:
-            raise ValueError(f"A fan-out is at least 1, not {fan_out}.")
+        for name, most in (("fan-out", fan_out), ("breadth", breadth)):
+            if most is not None and most < 1:
+                raise ValueError(f"A {name} is at least 1, not {most}.")
         names = None if relations is None else list(relations)
         return cls(
             project=project,
             live=as_of or timezone.now(),
             relations=names,
             fan_out=fan_out,
+            breadth=breadth,
         )
 
     def of_edge(self, audiences: list[int] | None) -> tuple[Any, ...]:
         """Return the values of `sql.LIVE`."""
-        # As text: a list would be written out value by value, many times over.
-        seen = None if audiences is None else f"{{{','.join(map(str, audiences))}}}"
+        seen = None if audiences is None else as_array(audiences)
         return (
             self.project.tenant_id,
             self.project.pk,
@@ -98,9 +111,21 @@ class Terms:
             self.live,
         )
 
-    def of_hop(self, audiences: list[int] | None) -> tuple[Any, ...]:
-        """Return the values of `sql.HOP`, of one way and the other."""
-        return (*self.of_edge(audiences), self.fan_out) * 2
+    def of_level(self, audiences: list[int] | None) -> tuple[Any, ...]:
+        """Return the values of `sql.LEVEL`: of one way, of the other, and in all."""
+        way = (*self.of_edge(audiences), self.fan_out)
+        return (*way, *way, self.breadth)
+
+
+class OneOf(Lookup):
+    """`= ANY('{...}')`: ids as one value, which costs less to read than a list."""
+
+    lookup_name = "one_of"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        left, params = self.process_lhs(compiler, connection)
+        return f"{left} = ANY(%s::bigint[])", (*params, as_array(self.rhs))
 
 
 class AnyOf(Lookup):
@@ -115,18 +140,22 @@ class AnyOf(Lookup):
 
 
 def step(
-    nodes: NodeQuerySet, near: Iterable[int], terms: Terms, most: int | None = None
-) -> tuple[list[Hop], bool]:
+    nodes: NodeQuerySet, near: Iterable[int], terms: Terms
+) -> tuple[list[Hop], list[int]]:
     """Return the edges out of those of `near` that are among `nodes`, the best first.
 
     Both their ends are among `nodes`; of each node the best `fan_out` in each
-    direction are taken, by weight, then recency. Besides, whether there were more than
-    `most`, which is all that are returned.
+    direction are taken, by weight, then recency, of all `near` the first `breadth` in
+    the order of `near`. Besides, those of `near` that may have edges beyond these.
     """
     ids = list(dict.fromkeys(near))
-    limit = None if most is None else most + 1
-    rows = _rows(nodes, sql.HOPS, ids, *terms.of_hop(nodes.audiences), limit)
-    return [Hop(*row) for row in rows[:most]], most is not None and len(rows) > most
+    rows = _rows(nodes, sql.HOPS, ids, *terms.of_level(nodes.audiences))
+    hops = [Hop(*row) for row in rows]
+    if terms.breadth is None or len(hops) < terms.breadth:
+        return hops, []
+    walked = {hop.near for hop in hops}
+    last = max(place for place, node in enumerate(ids) if node in walked)
+    return hops, ids[last:]
 
 
 def ways(
@@ -168,25 +197,31 @@ def walk(
     nodes: NodeQuerySet, seeds: Iterable[int], terms: Terms, depth: int
 ) -> dict[int, int]:
     """Return the nodes within `depth` edges of `seeds` with their distance."""
-    hop = terms.of_hop(nodes.audiences)
-    inside = nodes.of(terms.project)
-    return dict(_rows(inside, sql.DISTANCES, list(seeds), *hop, depth))
+    level = terms.of_level(nodes.audiences)
+    inside, ids = nodes.of(terms.project), list(dict.fromkeys(seeds))
+    return dict(_rows(inside, sql.DISTANCES, ids, *level, depth))
 
 
-def cuts(nodes: NodeQuerySet, walked: Iterable[Hop], terms: Terms) -> tuple[Cut, ...]:
-    """Return where the cap left out edges of what was walked, with their number."""
-    if terms.fan_out is None:
-        return ()
-    shown = Counter((hop.near, hop.forward) for hop in walked)
-    full = [place for place, number in shown.items() if number >= terms.fan_out]
+def cuts(
+    nodes: NodeQuerySet, walked: Iterable[Hop], left: Sequence[int], terms: Terms
+) -> tuple[Cut, ...]:
+    """Return where edges of what was walked were left out, with their number.
+
+    By the fan-out, or out of the nodes `left` by the breadth.
+    """
+    edges = {(hop.near, hop.forward, hop.edge) for hop in walked}
+    shown = Counter((near, forward) for near, forward, _ in edges)
+    full = [place for place, number in shown.items() if number == terms.fan_out]
+    full += [(node, forward) for node in left for forward in (True, False)]
     if not full:
         return ()
-    most = terms.fan_out + max(1, min(COUNTED, COUNTED_IN_ALL // len(full)))
-    counted = count_edges(nodes, full, terms, most=most)
+    most = max(shown[place] for place in full)
+    most += max(1, min(COUNTED, COUNTED_IN_ALL // len(full)))
+    counted = count_edges(nodes, list(dict.fromkeys(full)), terms, most=most)
     found = (
-        Cut(node, "out" if forward else "in", terms.fan_out, total, total < most)
+        Cut(node, "out" if forward else "in", shown[node, forward], total, total < most)
         for (node, forward), total in counted.items()
-        if total > terms.fan_out
+        if total > shown[node, forward]
     )
     return tuple(sorted(found, key=lambda cut: (-cut.total, cut.node_id)))
 

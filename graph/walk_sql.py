@@ -1,7 +1,8 @@
 """SQL of walks: text only; `{allowed}` is a compiled queryset of nodes.
 
 `LIVE` is what makes an edge one to walk, `WAY` the capped edges of one node in one
-direction, `HOP` both directions; all walks are made of these.
+direction, `HOP` both directions, `LEVEL` those of many nodes; all walks are made of
+these.
 """
 
 LIVE = """
@@ -13,7 +14,8 @@ LIVE = """
 """
 # The index gives the best edges first, and has all that is asked of an edge.
 WAY = """
-    (SELECT e.{far} AS far, e.id AS edge, e.relation, {forward} AS forward, e.weight
+    (SELECT e.{far} AS far, e.id AS edge, e.relation, {forward} AS forward, e.weight,
+            e.occurred_at
        FROM graph_edges e
       WHERE e.{near} = near.id AND {live}
         AND e.{far} IN (SELECT allowed.id FROM allowed)
@@ -30,34 +32,45 @@ HOP = (
     + " UNION ALL "
     + _way("target_id", "source_id", "false")
 )
-# Breadth first, a level a row: no node is walked from twice. OFFSET 0 keeps a level to
-# one run, for the planner would write it out wherever its ids are used.
+BEST = "{0}.weight DESC, {0}.occurred_at DESC NULLS LAST, {0}.edge"
+# A level: out of the nodes in their order, until it has the edges it may have. Ordinals
+# come sorted, so the nodes after that are not looked at.
+LEVEL = """
+    SELECT near.id AS near, hop.*
+      FROM {near} WITH ORDINALITY AS near (id, place)
+     CROSS JOIN LATERAL ({hop}) hop
+     ORDER BY near.place LIMIT %s
+"""
+SEEDS = """
+    ARRAY(SELECT seed.id FROM unnest(%s::bigint[]) WITH ORDINALITY AS seed (id, place)
+           WHERE seed.id IN (SELECT allowed.id FROM allowed) ORDER BY seed.place)
+"""
+# Breadth first, a level a row: no node is walked from twice, those that the best edges
+# led to are the first. OFFSET 0 keeps a level to one run, for the planner would write
+# it out wherever its ids are used.
 _REACHABLE = """
     WITH RECURSIVE allowed (id) AS NOT MATERIALIZED ({{allowed}}),
     walk (depth, reached, seen) AS (
-        SELECT 0, seed.ids, seed.ids
-          FROM (SELECT ARRAY(SELECT allowed.id FROM allowed
-                              WHERE allowed.id = ANY(%s::bigint[]))
-                OFFSET 0) AS seed (ids)
+        SELECT 0, seed.ids, seed.ids FROM (SELECT {seeds} OFFSET 0) AS seed (ids)
         UNION ALL
         SELECT walk.depth + 1, level.ids, walk.seen || level.ids
           FROM walk CROSS JOIN LATERAL (
             SELECT ARRAY(
-                SELECT hop.far
-                  FROM unnest(walk.reached) AS near (id)
-                 CROSS JOIN LATERAL ({hop}) hop
-                EXCEPT SELECT unnest(walk.seen))
+                SELECT new.far
+                  FROM (SELECT DISTINCT ON (hop.far)
+                               hop.far, hop.weight, hop.occurred_at, hop.edge
+                          FROM ({level}) hop
+                         WHERE hop.far NOT IN (SELECT unnest(walk.seen))
+                         ORDER BY hop.far, {best_hop}) new
+                 ORDER BY {best_new})
             OFFSET 0) AS level (ids)
          WHERE walk.depth < %s AND cardinality(walk.reached) > 0
     ) SELECT {found} FROM walk CROSS JOIN LATERAL unnest(walk.reached) AS found (id)
 """
 _HOPS = """
     WITH allowed (id) AS NOT MATERIALIZED ({{allowed}})
-    SELECT near.id, hop.far, hop.edge, hop.relation, hop.forward, hop.weight
-      FROM (SELECT DISTINCT allowed.id FROM allowed
-             WHERE allowed.id = ANY(%s::bigint[])) near
-     CROSS JOIN LATERAL ({hop}) hop
-     ORDER BY hop.weight DESC, hop.edge, near.id LIMIT %s
+    SELECT hop.near, hop.far, hop.edge, hop.relation, hop.forward, hop.weight
+      FROM ({level}) hop ORDER BY {best_hop}, hop.near
 """
 # How many edges a node has in a direction, each counted no further than to a bound.
 _COUNTS = """
@@ -104,7 +117,15 @@ _TIED = """
 
 WAYS = _WAYS.format(live=LIVE)
 TIED = _TIED.format(live=LIVE)
-REACHABLE = _REACHABLE.format(hop=HOP, found="found.id")
-DISTANCES = _REACHABLE.format(hop=HOP, found="found.id, walk.depth")
-HOPS = _HOPS.format(hop=HOP)
+_TEXTS = {
+    "seeds": SEEDS,
+    "level": LEVEL.format(near="unnest(walk.reached)", hop=HOP),
+    "best_hop": BEST.format("hop"),
+    "best_new": BEST.format("new"),
+}
+REACHABLE = _REACHABLE.format(**_TEXTS, found="found.id")
+DISTANCES = _REACHABLE.format(**_TEXTS, found="found.id, walk.depth")
+HOPS = _HOPS.format(
+    level=LEVEL.format(near=f"unnest({SEEDS})", hop=HOP), best_hop=BEST.format("hop")
+)
 COUNTS = _COUNTS.format(live=LIVE)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise, permutations
+from itertools import islice, pairwise, permutations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -68,6 +68,7 @@ worlds = st.fixed_dictionaries(
         "hidden": st.sets(st.integers(0, NODES - 1), max_size=2),
         "day": st.integers(0, 4),
         "fan_out": st.sampled_from([1, 2, 3, None]),
+        "breadth": st.sampled_from([1, 2, 3, 5, None, None]),
         "relations": st.sampled_from([None, None, None, ["mentions"], []]),
     }
 )
@@ -75,6 +76,12 @@ worlds = st.fixed_dictionaries(
 
 def day(number):
     return None if number is None else START + timedelta(days=number)
+
+
+def rank(edge):
+    """Order edges by weight, recency, id."""
+    said = edge.occurred_at or START - timedelta(days=1)
+    return -edge.weight, -said.timestamp(), edge.pk
 
 
 class Naive:
@@ -127,23 +134,28 @@ class Naive:
         """Return the edges of a node in a direction, the best first, uncapped."""
         end = "source_id" if forward else "target_id"
         mine = [e for e in self.edges if getattr(e, end) == node and self.may_walk(e)]
-        last = START - timedelta(days=1)
-        return sorted(
-            mine, key=lambda e: (-e.weight, -(e.occurred_at or last).timestamp(), e.pk)
-        )
+        return sorted(mine, key=rank)
 
     def hops(self, node, fan_out):
         for forward in (True, False):
             for edge in self.ways(node, forward)[:fan_out]:
-                yield (edge.target_id if forward else edge.source_id), edge
+                yield (edge.target_id if forward else edge.source_id), edge, forward
 
-    def distances(self, start, depth, fan_out):
+    def walk(self, start, depth, fan_out, breadth):
+        """Return the distances, and how many edges were walked from (node, forward)."""
         found, frontier = ({start: 0}, [start]) if start in self.seen else ({}, [])
+        shown = Counter()
         for level in range(1, depth + 1):
-            reached = [far for node in frontier for far, _ in self.hops(node, fan_out)]
-            frontier = [node for node in dict.fromkeys(reached) if node not in found]
+            out = (
+                (node, *hop) for node in frontier for hop in self.hops(node, fan_out)
+            )
+            walked = list(islice(out, breadth))
+            shown.update((node, forward) for node, _, _, forward in walked)
+            best = sorted(walked, key=lambda hop: rank(hop[2]))
+            reached = dict.fromkeys(far for _, far, _, _ in best)
+            frontier = [node for node in reached if node not in found]
             found |= dict.fromkeys(frontier, level)
-        return found
+        return found, shown
 
     def simple_paths(self, start, end, depth):
         """Return every path without a cap, as its edges, by trying all orders."""
@@ -152,7 +164,7 @@ class Naive:
         between = [pk for pk in self.seen if pk not in (start, end)]
         joined = defaultdict(list)
         for node in self.seen:
-            for far, edge in self.hops(node, None):
+            for far, edge, _ in self.hops(node, None):
                 joined[node, far].append(edge)
         found = []
         for length in range(depth):
@@ -201,41 +213,22 @@ def test_what_is_reached_is_what_a_plain_walk_reaches(
 ):
     naive = world_of(project, closed, asked, user, member)
     allowed = Node.objects.visible_to(user).current()
-    options = {"relations": asked["relations"], "as_of": naive.live}
+    caps = {"fan_out": asked["fan_out"], "breadth": asked["breadth"]}
+    options = {"relations": asked["relations"], "as_of": naive.live, **caps}
+    options |= {"project": project, "depth": depth}
     start = naive.ids[0]
-    walked = naive.distances(start, depth, asked["fan_out"])
-    reached = allowed.reachable_from(
-        [start], project=project, depth=depth, fan_out=asked["fan_out"], **options
-    )
+    walked, shown = naive.walk(start, depth, **caps)
+    reached = allowed.reachable_from([start], **options)
     assert set(reached.values_list("pk", flat=True)) == set(walked)
-    assert (
-        distances(
-            allowed,
-            [start],
-            project=project,
-            depth=depth,
-            fan_out=asked["fan_out"],
-            **options,
-        )
-        == walked
-    )
-    around = nearest(
-        allowed,
-        start,
-        project=project,
-        depth=depth,
-        limit=50,
-        fan_out=asked["fan_out"],
-        **options,
-    )
+    assert distances(allowed, [start], **options) == walked
+    around = nearest(allowed, start, limit=50, **options)
     assert {start: 0, **around.distances} == {start: 0, **walked}
-    expanded = [node for node, level in walked.items() if level < depth]
     cut = {
-        Cut(node, "out" if forward else "in", asked["fan_out"], len(ways))
-        for node in expanded
+        Cut(node, "out" if forward else "in", shown[node, forward], len(ways))
+        for node, level in walked.items()
         for forward in (True, False)
-        if asked["fan_out"]
-        and len(ways := naive.ways(node, forward)) > asked["fan_out"]
+        if level < depth
+        and len(ways := naive.ways(node, forward)) > shown[node, forward]
     }
     assert set(around.cut) == cut
     assert around.is_complete is not bool(cut)
