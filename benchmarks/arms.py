@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from connections.models import Project
 from graph.embed import embed_question
-from graph.models import Edge
 from retrieval import words
 from retrieval.arms.base import Plan, arms
 from retrieval.filters import narrowed
@@ -22,6 +21,7 @@ from retrieval.running import run_arms
 from retrieval.search import NO_FILTERS, Question, search, understood, visible_nodes
 
 TEXT_ARMS = ("keyword", "vector")
+JOINED = 20  # hits of an arm that is joined to a profile
 EVERY = 200  # results: what two arms of a hundred can bring
 
 
@@ -46,7 +46,8 @@ class Ranker:
 
 
 def rankers() -> list[Ranker]:
-    """Return every profile, each arm alone, and the default without each arm."""
+    """Return every profile, each arm of the default alone, the default without each of
+    them, and with each other arm."""
     default = profiles["default"]
     names = arms_of(default)
     found = [Ranker(name, profile) for name, profile in profiles.items()]
@@ -55,6 +56,8 @@ def rankers() -> list[Ranker]:
         found += [
             Ranker(f"default without {arm}", without(default, arm)) for arm in names
         ]
+    others = [arm for arm in arms if arm not in names]
+    found += [Ranker(f"default with {arm}", joined(default, arm)) for arm in others]
     return found
 
 
@@ -86,6 +89,12 @@ def without(profile: Profile, arm: str) -> Profile:
     return _with(profile, f"{profile.name} without {arm}", plans)
 
 
+def joined(profile: Profile, arm: str) -> Profile:
+    """Return `profile` with one arm more, of the keyword arm's weight."""
+    plans = {**profile.arms, arm: Plan(weight=1.0, pool=JOINED)}
+    return _with(profile, f"{profile.name} with {arm}", plans)
+
+
 def only(profile: Profile, kept: Collection[str]) -> Profile:
     """Return `profile` with the arms of `kept` that it has."""
     plans = {name: plan for name, plan in dict(profile.arms).items() if name in kept}
@@ -107,7 +116,7 @@ def two_arms(
     recipe = only(profiles["default"], TEXT_ARMS)
     now = timezone.now()
     nodes = visible_nodes(project, None, now)
-    nodes = narrowed(nodes, project, Edge.objects.all(), NO_FILTERS)
+    nodes = narrowed(nodes, project, None, NO_FILTERS)
     parsed = Parsed(query=question, asked=question)
     asked = Question(project, parsed, NO_FILTERS, nodes, nodes, now)
     found = run_arms(asked.ask(asked.words(), vector, model_id), recipe.arms)

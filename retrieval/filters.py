@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from django.db.models import Exists, OuterRef, Q
 
-from connections.models import Project
+from connections.models import Project, User
 from graph.embed import structure_types
-from graph.models import Node
+from graph.models import Edge, Node
 from graph.models.node import EXTRACTION
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from retrieval.results import Filters
@@ -26,16 +26,16 @@ NAMED_PLACES = ("channel", "folder", "meeting")
 def narrowed(
     nodes: N,
     project: Project,
-    user_edges: EdgeQuerySet,
+    user: User | None,
     filters: Filters,
     *,
     entities: bool = False,
 ) -> N:
     """Keep those of `nodes` that a search with `filters` may find.
 
-    `user_edges` are the edges the asker may see: nothing is kept for an edge that is
-    hidden from them. Without types, structure is not found, nor what was read out of
-    texts, whose words it has, unless `entities` are asked for.
+    Nothing is kept for an edge that is hidden from `user`; None is an operator's read.
+    Without types, structure is not found, nor what was read out of texts, whose words
+    it has, unless `entities` are asked for.
     """
     if filters.types:
         nodes = nodes.filter(node_type__in=filters.types)
@@ -50,7 +50,10 @@ def narrowed(
         nodes = nodes.filter(occurred_at__gte=filters.since)
     if filters.until:
         nodes = nodes.filter(occurred_at__lt=filters.until)
-    edges = user_edges.of(project)
+    if not (filters.people or filters.channels):
+        return nodes
+    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
+    edges = edges.of(project)
     if filters.people:
         nodes = nodes.filter(_of_people(edges, filters.people))
     if filters.channels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from django.conf import settings
 
@@ -36,22 +37,28 @@ def refine(
     visible: NodeQuerySet,
     question: str,
     now: datetime,
+    limit: int,
 ) -> Refined:
-    """Return `results` after the steps of their profile, in order of their scores."""
+    """Return the best `limit` of `results` after the steps of their profile, in order
+    of their scores."""
     if recipe.cap:
         results = cap_each_store(results, settings.FABRIC["MAX_RESULTS"])
     if recipe.merge:
         results = merge_near_duplicates(
             results, settings.FABRIC["DEDUP_THRESHOLD"], least=recipe.merge_words
         )
-    if recipe.cross_reference:
-        factor = settings.FABRIC["BOOST_FACTOR"] if recipe.boost else 1.0
-        results = cross_reference(project, visible, results, factor=factor, now=now)
+    refer = partial(cross_reference, project, visible, now=now)
+    if recipe.cross_reference and recipe.boost:
+        results = refer(results, factor=settings.FABRIC["BOOST_FACTOR"])
     refined = _reranked(results, recipe, question)
+    results = refined.results
     if recipe.weigh:
-        results = [weighed(result, now) for result in refined.results]
-        refined = replace(refined, results=tuple(results))
-    return replace(refined, results=in_order(refined.results))
+        results = [weighed(result, now) for result in results]
+    results = in_order(results)[:limit]
+    if recipe.cross_reference and not recipe.boost:
+        # It changes no score, so that only what is shown is looked up.
+        results = refer(results, factor=1.0)
+    return replace(refined, results=tuple(results))
 
 
 def _reranked(results: Sequence[Result], recipe: Profile, question: str) -> Refined:

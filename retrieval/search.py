@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from connections.models import Project, User
 from graph.embed import with_vector
-from graph.models import Edge
 from graph.models.node import MEMORY
 from graph.querysets import NodeQuerySet
 from retrieval.arms.base import IS_PART, NO_FILTERS, Ask, arms
@@ -105,6 +104,7 @@ def search(
         visible=asked.visible,
         question=asked.parsed.asked,
         now=asked.now,
+        limit=limit,
     )
     dropped = {
         **found.dropped,
@@ -114,7 +114,7 @@ def search(
         query=query,
         parsed=asked.parsed,
         profile=profile,
-        results=refined.results[:limit],
+        results=refined.results,
         arms=counts,
         took_ms=(time.perf_counter() - started) * 1000,
         timings=found.timings,
@@ -154,8 +154,7 @@ def understood(
         project, query[:QUESTION_CHARACTERS], nodes=visible, now=now, ignore=ignore
     )
     filters = _both(filters, parsed.typed)
-    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
-    nodes = narrowed(visible, project, edges, filters, entities=recipe.entities)
+    nodes = narrowed(visible, project, user, filters, entities=recipe.entities)
     return Question(project, parsed, filters, visible, nodes, now)
 
 

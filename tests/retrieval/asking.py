@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from connections.models import Project, User
 from graph.embed import embed_backlog, embed_question
-from graph.models import Edge
 from retrieval.arms.base import Ask, Hit, Plan, arms
 from retrieval.filters import narrowed
 from retrieval.frequencies import count_lexemes
@@ -35,11 +34,10 @@ def make_ask(
     filters = filters or Filters()
     now = timezone.now()
     visible = visible_nodes(project, user, filters.as_of or now)
-    edges = Edge.objects.all() if user is None else Edge.objects.visible_to(user)
     vector, model = embed_question(question)
     given = {
         "project": project,
-        "nodes": narrowed(visible, project, edges, filters),
+        "nodes": narrowed(visible, project, user, filters),
         "visible": visible,
         "parsed": parsed or Parsed(query=question, asked=question),
         "filters": filters,

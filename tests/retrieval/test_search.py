@@ -223,7 +223,7 @@ class TestAnswers:
         json = answer.as_json()
         assert json["total_results"] == 1
         each = {"keyword": 1, "vector": 1, "walk": 1}
-        assert json["lambda"] == effort(arms=each, hops=4) == 9
+        assert json["lambda"] == effort(arms=each, hops=3) == 8
         assert set(json) == {
             "query",
             "parsed",
