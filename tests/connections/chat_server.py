@@ -24,8 +24,9 @@ How to use it::
   `silent_after(n, seconds)`, `ends_after(n)`, `with_bytes_after(n, raw)`.
 - `omits` makes OpenAI's protocol that of lesser servers: any of "usage", "ids" (of
   calls), "index" (of calls), "pieces" (arguments come at once), "done" (no `[DONE]`).
-- `pace` is the seconds between events. `left` (an Event) is set once a client closed
-  the connection before the end: `assert server.left.wait(1)`.
+- `pace` is the seconds between events; `before()` is called before an answer begins.
+- `left` (an Event) is set once a client closed the connection before the end:
+  `assert server.left.wait(1)`.
 - `asked` lists the requests as they came, with "path" and "auth".
 
 Every request is counted as 11 tokens read and 7 written.
@@ -134,8 +135,10 @@ class ChatServer(Loopback):
         )
         self.omits: set[str] = set()
         self.pace = 0.0
+        self.before: Callable[[], object] = lambda: None
 
     def next(self, request: dict[str, Any]) -> Answer:
+        self.before()
         fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, tuple):
             return fault
