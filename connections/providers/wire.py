@@ -240,8 +240,8 @@ class Wire:
             raise BadAnswer(f"{model} gave no message: {why}") from error
 
     def _status_error(self, error: Any) -> ProviderError:
-        body = error.body if isinstance(error.body, dict) else {}
-        inner = body.get("error") if isinstance(body.get("error"), dict) else body
+        body: Any = error.body if isinstance(error.body, dict) else {}
+        inner: Any = body.get("error") if isinstance(body.get("error"), dict) else body
         status = error.status_code
         if status < 400:
             status = STATUS_OF_TYPE.get(str(inner.get("type")), 500)
