@@ -13,7 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminPasswordInput
+from unfold.widgets import UnfoldAdminPasswordWidget
 
 from connections.admin_scope import (
     FabricAdmin,
@@ -41,7 +41,7 @@ class CredentialForm(forms.ModelForm):
             "enabled",
         )
         widgets = {
-            "key": UnfoldAdminPasswordInput(
+            "key": UnfoldAdminPasswordWidget(
                 render_value=False, attrs={"autocomplete": "new-password"}
             )
         }
@@ -53,7 +53,7 @@ class ModelCredentialAdmin(FabricAdmin):
     """Keys of the user's tenants: entered, replaced, tried; never shown."""
 
     form = CredentialForm
-    tenant_path = "tenant"
+    tenant_path, superuser_sees_all = "tenant", True
     list_display = ("__str__", "provider", "address", "key_state", "enabled")
     list_filter = (
         ("tenant", OwnRelatedFilter),
@@ -81,9 +81,14 @@ class ModelCredentialAdmin(FabricAdmin):
 
     @action(description="Save and test", permissions=["change"])
     def save_and_test(self, request: HttpRequest, obj: ModelCredential) -> None:
-        for tried in check(obj):
-            level = messages.SUCCESS if tried.is_fine else messages.ERROR
-            self.message_user(request, tried.sentence, level)
+        """Ask the models once the row is saved: not while a transaction is open."""
+
+        def test() -> None:
+            for tried in check(obj):
+                level = messages.SUCCESS if tried.is_fine else messages.ERROR
+                self.message_user(request, tried.sentence, level)
+
+        transaction.on_commit(test)
 
     def save_model(
         self, request: HttpRequest, obj: ModelCredential, form: Any, change: bool
@@ -123,7 +128,7 @@ class ModelCredentialAdmin(FabricAdmin):
 class ModelUsageAdmin(ReadOnlyAdmin):
     """What models cost, by project and day."""
 
-    project_path = "project"
+    project_path, superuser_sees_all = "project", True
     list_display = (
         "day",
         "project",

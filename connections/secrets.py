@@ -179,10 +179,17 @@ class _SecretAttribute(DeferredAttribute):
     """The attribute of an encrypted field: a `Secret` that knows its row, or None."""
 
     def __get__(self, instance: Any, cls: Any = None) -> Any:
-        secret = super().__get__(instance, cls)
-        if instance is None or not isinstance(secret, Secret):
-            return secret
-        return secret.at(self.field.place_of(instance))
+        if instance is None:
+            return self
+        field: EncryptedField = self.field  # type: ignore[assignment] # its own
+        if field.attname not in instance.__dict__:
+            super().__get__(instance, cls)
+        secret = instance.__dict__[field.attname]
+        is_secret = isinstance(secret, Secret)
+        return secret.at(field.place_of(instance)) if is_secret else secret
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.field.attname] = value
 
 
 class SecretFormField(forms.CharField):

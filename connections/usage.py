@@ -121,7 +121,7 @@ class Metered:
     def count(self, usage: Usage, *, failed: bool = False) -> None:
         """Add a request to the day; a database that is away does not cost the answer."""
         total = usage.read + usage.written
-        row = {
+        row: dict[str, int | str | date] = {
             "tenant": self.project.tenant_id,
             "project": self.project.pk,
             "day": timezone.localdate(),

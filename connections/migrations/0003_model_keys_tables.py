@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'model key',
                 'db_table': 'model_credentials',
                 'ordering': ('tenant_id', 'project_id', 'provider'),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('enabled', True)), fields=('tenant', 'project'), name='model_credentials_one_enabled', nulls_distinct=False, violation_error_message='Another key is enabled there: disable it first, or this one.'), models.CheckConstraint(condition=models.Q(('provider__in', ('anthropic', 'openai'))), name='model_credentials_provider')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('enabled', True)), fields=('tenant', 'project'), name='model_credentials_one_enabled', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('provider__in', ('anthropic', 'openai'))), name='model_credentials_provider')],
             },
         ),
         migrations.CreateModel(

@@ -11,7 +11,7 @@ from django.db import models
 
 from connections.models.tenancy import Project, Tenant
 from connections.providers.chat import Access
-from connections.secrets import EncryptedField
+from connections.secrets import EncryptedField, Secret
 
 
 def is_web_address(address: str) -> None:
@@ -90,8 +90,6 @@ class ModelCredential(models.Model):
                 condition=models.Q(enabled=True),
                 nulls_distinct=False,
                 name="model_credentials_one_enabled",
-                violation_error_message="Another key is enabled there: disable it "
-                "first, or this one.",
             ),
             models.CheckConstraint(
                 condition=models.Q(provider__in=("anthropic", "openai")),
@@ -118,13 +116,20 @@ class ModelCredential(models.Model):
                     wrong[name] = (
                         "A server of your own has models of its own: name one."
                     )
+        # A form that may not change the tenant would not check the constraint.
+        others = ModelCredential.objects.filter(
+            tenant_id=self.tenant_id, project_id=self.project_id, enabled=True
+        )
+        if self.enabled and others.exclude(pk=self.pk).exists():
+            wrong["enabled"] = "Another key is enabled there: disable one of them."
         if wrong:
             raise ValidationError(wrong)
 
     @property
     def access(self) -> Access:
         """Return what a client is made with; raises `SecretError`."""
-        return Access(self.base_url, self.key.reveal() if self.key else "")
+        secret: Secret | None = self.key  # type: ignore[assignment] # its attribute
+        return Access(self.base_url, secret.reveal() if secret else "")
 
     def model_of(self, purpose: str) -> str:
         """Return the id of the model for that purpose, "" for the provider's own."""
