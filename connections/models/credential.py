@@ -118,7 +118,7 @@ class ModelCredential(models.Model):
                     )
         # A form that may not change the tenant would not check the constraint.
         others = ModelCredential.objects.filter(
-            tenant_id=self.tenant_id, project_id=self.project_id, enabled=True
+            tenant_id=self.tenant_id, project=self.project, enabled=True
         )
         if self.enabled and others.exclude(pk=self.pk).exists():
             wrong["enabled"] = "Another key is enabled there: disable one of them."

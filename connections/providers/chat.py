@@ -107,8 +107,15 @@ class Finished:
 class ChatModel(Protocol):
     """Answers in the shape of a JSON schema, or in words as they come."""
 
-    name: str
-    model: str
+    @property
+    def name(self) -> str:
+        """Return the provider's name."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Return the id of the model at its provider."""
+        ...
 
     def structured(
         self, system: str, user: str, schema: Mapping[str, Any], *, max_tokens: int

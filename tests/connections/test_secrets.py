@@ -12,11 +12,13 @@ import pytest
 from django.core import serializers
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
+from rest_framework.serializers import ModelSerializer
 
 from connections import rotation
+from connections.api import serializers as _  # noqa: F401 - registers the field
 from connections.models import Audit, ModelCredential
 from connections.secrets import (
     Place,
@@ -188,15 +190,31 @@ class TestFields:
 
     def test_a_plain_text_does_not_slip_in(self, project):
         credential = make_credential(project)
-        with pytest.raises(TypeError, match="takes a Secret"):
+        with pytest.raises(TypeError, match="takes a Secret"), transaction.atomic():
             ModelCredential.objects.update(key=PLAIN)
-        with pytest.raises(SecretError, match="save its row"):
+        with pytest.raises(SecretError, match="save its row"), transaction.atomic():
             ModelCredential.objects.update(key=Secret(PLAIN))
         credential.key = PLAIN
-        with pytest.raises(ValidationError):
-            credential.full_clean()
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError), transaction.atomic():
             credential.save()
+        with pytest.raises(ValidationError, match="as its ciphertext"):
+            credential.full_clean()
+        assert ModelCredential.objects.get().key.reveal() == PLAIN
+
+    def test_the_api_takes_it_and_never_gives_it(self, project):
+        class Credentials(ModelSerializer):
+            class Meta:
+                model = ModelCredential
+                fields = ("provider", "key")
+
+        credential = make_credential(project)
+        assert Credentials(credential).data == {"provider": "anthropic"}
+        sent = Credentials(credential, {"key": "sk-new"}, partial=True)
+        assert sent.is_valid()
+        assert "sk-new" not in repr(sent.validated_data)
+        sent.save()
+        assert ModelCredential.objects.get().key.reveal() == "sk-new"
+        assert sent.data == {"provider": "anthropic"}
 
     def test_only_whether_there_is_one_can_be_asked(self, project):
         make_credential(project)
