@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rest_framework.serializers import ModelSerializer
 
 from connections import rotation
-from connections.api import serializers as _  # noqa: F401 - registers the field
+from connections.api import serializers as api  # noqa: F401 - registers the field
 from connections.models import Audit, ModelCredential
 from connections.secrets import (
     Place,
@@ -258,6 +258,13 @@ class TestRotation:
             again = ModelCredential.objects.get(pk=credential.pk)
             assert (again.key.reveal(), again.key.key_id) == (f"{PLAIN} {n}", "new")
         assert Audit.objects.filter(verb="secrets.rotated").count() == 2
+
+    def test_a_new_key_is_made_for_the_ring(self, settings):
+        out = StringIO()
+        call_command("rotate_keys", "--make-key", stdout=out)
+        settings.FIELD_ENCRYPTION_KEYS = (out.getvalue().strip(), OLD)
+        assert decrypt(encrypt(PLAIN, HERE), HERE) == PLAIN
+        assert not Audit.objects.exists()
 
     def test_killed_in_between_it_goes_on(self, project, settings, monkeypatch):
         monkeypatch.setattr(rotation, "BATCH", 1)

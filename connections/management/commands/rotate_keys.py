@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from connections.embedded.bootstrap_secrets import field_key
 from connections.models import record_audit
 from connections.rotation import rotate
 from connections.secrets import newest_key
@@ -14,10 +16,18 @@ from connections.secrets import newest_key
 class Command(BaseCommand):
     help = (
         "Encrypt stored secrets with the first key of FIELD_ENCRYPTION_KEYS. Put a new "
-        "key first, restart, run this; then the older ones may go."
+        "key first (--make-key), restart, run this; then the older ones may go."
     )
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--make-key", action="store_true", help="print a new key and do nothing"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["make_key"]:
+            self.stdout.write(field_key())
+            return
         done, unreadable = 0, 0
         for _, why in rotate():
             if why:
