@@ -21,7 +21,11 @@ from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from connections import admin_runs, admin_tokens  # noqa: F401 # register their own
+from connections import (  # register their own
+    admin_models,  # noqa: F401
+    admin_runs,  # noqa: F401
+    admin_tokens,  # noqa: F401
+)
 from connections.admin_scope import (
     FabricAdmin,
     OwnRelatedFilter,
@@ -223,7 +227,14 @@ class ProjectForm(forms.ModelForm):
 
     class Meta:
         model = Project
-        fields = ("tenant", "name", "slug", "language", "sample_questions")
+        fields = (
+            "tenant",
+            "name",
+            "slug",
+            "language",
+            "sample_questions",
+            "tokens_a_day",
+        )
 
 
 @admin.register(Project)

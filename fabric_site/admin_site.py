@@ -16,6 +16,8 @@ from connections.models import (
     Audience,
     Audit,
     Membership,
+    ModelCredential,
+    ModelUsage,
     Project,
     Source,
     SyncRun,
@@ -62,6 +64,10 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     "Sources": (
         Section(Source, "Sources", "database"),
         Section(SyncRun, "Runs", "sync"),
+    ),
+    "Models": (
+        Section(ModelCredential, "Model keys", "vpn_key"),
+        Section(ModelUsage, "Model usage", "monitoring"),
     ),
     "People and access": (
         Section(User, "Users", "group"),

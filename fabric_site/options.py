@@ -78,6 +78,26 @@ def extraction() -> dict[str, Any]:
     }
 
 
+def models() -> dict[str, Any]:
+    """Return which chat models are asked, how long, and how much a day."""
+    return {
+        "CHAT_MODEL": env.text("FABRIC_CHAT_MODEL"),
+        "SMALL_MODEL": env.text("FABRIC_SMALL_MODEL"),
+        "TOKENS_A_DAY": env.whole("FABRIC_TOKENS_A_DAY", 2_000_000, most=10**12),
+        "MODEL_CONNECT_SECONDS": env.number(
+            "FABRIC_MODEL_CONNECT_SECONDS", 5, least=0.1, most=300
+        ),
+        "MODEL_FIRST_SECONDS": env.number(
+            "FABRIC_MODEL_FIRST_SECONDS", 60, least=0.1, most=3600
+        ),
+        "MODEL_SILENCE_SECONDS": env.number(
+            "FABRIC_MODEL_SILENCE_SECONDS", 30, least=0.1, most=3600
+        ),
+        "MODEL_RETRIES": env.whole("FABRIC_MODEL_RETRIES", 3, most=10),
+        "MODEL_WAIT_MOST": env.number("FABRIC_MODEL_WAIT_MOST", 20, least=0, most=600),
+    }
+
+
 def ranking() -> dict[str, Any]:
     """Return how arms run, and what comes after their fusion."""
     return {

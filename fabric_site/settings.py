@@ -228,6 +228,7 @@ FABRIC: dict[str, Any] = {
     **options.limits(),
     **options.embedding(),
     **options.extraction(),
+    **options.models(),
     **options.ranking(),
 }
 _LEVEL = env.text(

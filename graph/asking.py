@@ -14,6 +14,7 @@ from typing import Any
 from connections.models import Project
 from connections.providers import anthropic_chat, openai_chat  # noqa: F401 - register
 from connections.providers.chat import BadAnswer, ChatModel, Structured, chat_models
+from connections.usage import Metered
 from graph import extraction_sql
 from graph.copying import fetch
 from graph.extract import Extraction
@@ -105,7 +106,7 @@ def ask_about(
         return asked
     try:
         if waiting := unasked(project):
-            model = chat_models[name](model_id())
+            model = Metered(chat_models[name](model_id()), project, "extraction")
             for batch in _batches(waiting):
                 _ask(project, model, batch, asked)
                 if progress:

@@ -13,7 +13,7 @@ from connections.embedded.paths import Place, make_open, var_folder
 from connections.embedded.processes import exclusive, explained, say
 
 
-def _field_key() -> str:
+def field_key() -> str:
     """Return one `keyid:base64(32 random bytes)`."""
     key = base64.b64encode(secrets.token_bytes(32)).decode()
     return f"{secrets.token_hex(4)}:{key}"
@@ -21,7 +21,7 @@ def _field_key() -> str:
 
 GENERATED: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(50),
-    "FIELD_ENCRYPTION_KEYS": _field_key,
+    "FIELD_ENCRYPTION_KEYS": field_key,
 }
 
 

@@ -1,4 +1,5 @@
 from connections.models.audit import Audit, AuditDetail, record_audit
+from connections.models.credential import ModelCredential
 from connections.models.source import Source, SyncError, SyncRun
 from connections.models.tenancy import (
     Audience,
@@ -11,6 +12,7 @@ from connections.models.tenancy import (
     UserAddress,
 )
 from connections.models.token import ApiToken, Scope
+from connections.models.usage import ModelUsage
 
 __all__ = [
     "ApiToken",
@@ -19,6 +21,8 @@ __all__ = [
     "Audit",
     "AuditDetail",
     "Membership",
+    "ModelCredential",
+    "ModelUsage",
     "Project",
     "Role",
     "Scope",

@@ -11,6 +11,7 @@ from django.contrib.auth.models import (
     PermissionsMixin,
 )
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import connections, models
 from django.db.models.functions import Lower
 from django.utils import timezone
@@ -128,6 +129,13 @@ class Project(models.Model):
         default=list,
         blank=True,
         help_text="Shown on an empty chat page; without any, questions from the data.",
+    )
+    tokens_a_day = models.BigIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Of chat models; empty: the installation's (FABRIC_TOKENS_A_DAY), "
+        "0: without a bound.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

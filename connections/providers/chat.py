@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from django.conf import settings
@@ -16,12 +14,30 @@ from jsonschema.exceptions import best_match
 from connections.providers.base import ProviderError
 from connections.registry import Registry
 
-TIMEOUT_SECONDS = 60.0
-RETRIES = 3
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a request read and wrote; `estimated` where the provider is silent.
+
+    What an estimate counts is characters.
+    """
+
+    read: int
+    written: int
+    estimated: bool = False
 
 
 class ModelUnavailable(ProviderError):
-    """The model could not be reached, or had too much to do; later it may answer."""
+    """The model could not be reached, or had too much to do; later it may answer.
+
+    `passes` where asking again at once is worth it, after the seconds it asks for.
+    """
+
+    def __init__(
+        self, message: str, *, passes: bool = False, wait: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.passes, self.wait = passes, wait
 
 
 class ModelRefused(ProviderError):
@@ -31,13 +47,9 @@ class ModelRefused(ProviderError):
 class BadAnswer(ProviderError):
     """The model answered, but not what was asked for; asking again may not help."""
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that a request read and wrote, as the provider counts them."""
-
-    read: int
-    written: int
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +107,15 @@ class Finished:
 class ChatModel(Protocol):
     """Answers in the shape of a JSON schema, or in words as they come."""
 
-    name: str
-    model: str
+    @property
+    def name(self) -> str:
+        """Return the provider's name."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Return the id of the model at its provider."""
+        ...
 
     def structured(
         self, system: str, user: str, schema: Mapping[str, Any], *, max_tokens: int
@@ -117,64 +136,68 @@ class ChatModel(Protocol):
     ) -> Iterator[Delta | Finished]:
         """Yield the answer's text as it comes, and last how it ended.
 
-        Closing the iterator ends the request. Raises as `structured` does; what came
-        before was said.
+        Its `close()`, from any thread, ends the request at once. Raises as
+        `structured` does; what came before was said.
         """
         ...
 
 
-# By the name that a setting takes; a factory is given a model id, "" for its default.
-chat_models: Registry[Callable[[str], ChatModel]] = Registry("chat model")
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A provider's address, "" for its own, and the key that opens it."""
+
+    base_url: str
+    key: str = field(repr=False)
 
 
-def client_options(prefix: str, label: str) -> dict[str, Any]:
-    """Return what the client of an SDK is made with, from the settings of that prefix.
+class MakeChatModel(Protocol):
+    """Makes a provider's chat model; `""` is its small one, `None` the settings' key.
+
+    Raises `ModelRefused` where there is no key.
+    """
+
+    def __call__(self, model: str = "", access: Access | None = None) -> ChatModel: ...
+
+
+# By the name that a setting takes.
+chat_models: Registry[MakeChatModel] = Registry("chat model")
+
+
+def access_of_settings(prefix: str, label: str) -> Access:
+    """Return the key and address in the settings of that prefix.
 
     Raises `ModelRefused` where there is no key.
     """
     key = settings.FABRIC[f"{prefix}_API_KEY"]
     if not key:
         raise ModelRefused(f"Set {prefix}_API_KEY to ask a model of {label}.")
-    return {
-        "api_key": key,
-        "base_url": settings.FABRIC[f"{prefix}_BASE_URL"] or None,
-        "timeout": TIMEOUT_SECONDS,
-        "max_retries": RETRIES,
-    }
+    return Access(settings.FABRIC[f"{prefix}_BASE_URL"], key)
 
 
-@contextmanager
-def errors_of(model: str, sdk: ModuleType, base: type[Exception]) -> Iterator[None]:
-    """Raise the errors of an SDK, `base` the class of them all, as this module's.
-
-    A stream must be read to its end within it. The SDKs of Anthropic and OpenAI
-    are made by one generator and name their errors alike.
-    """
+def arguments_of(text: str) -> dict[str, Any] | None:
+    """Return the arguments of a call; None where the text is no JSON object."""
     try:
-        yield
-    except sdk.APIConnectionError as error:
-        raise ModelUnavailable(f"{model}: {error}") from error
-    except sdk.APIStatusError as error:
-        later = error.status_code in (408, 409, 429) or error.status_code >= 500
-        kind = ModelUnavailable if later else ModelRefused
-        raise kind(f"{model}: {error}") from error
-    # Whatever answers there may be another: no JSON, or of another shape.
-    except (base, ValueError, TypeError) as error:
-        raise BadAnswer(f"{model}: {error}") from error
+        parsed = json.loads(text)
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
 
 
-def parse_answer(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def parse_answer(
+    text: str, schema: Mapping[str, Any], usage: Usage | None = None
+) -> dict[str, Any]:
     """Return `text` as an object that matches `schema`, or raise `BadAnswer`."""
     try:
         parsed = json.loads(text)
     except ValueError as error:
-        raise BadAnswer(f"The answer is no JSON: {error}") from error
+        raise BadAnswer(f"The answer is no JSON: {error}", usage) from error
     wrong = best_match(Draft202012Validator(schema).iter_errors(parsed))
     if wrong is not None:
         raise BadAnswer(
             f"The answer does not match its schema at {wrong.json_path}: "
-            f"{wrong.message[:200]}"
+            f"{wrong.message[:200]}",
+            usage,
         )
     if not isinstance(parsed, dict):
-        raise BadAnswer("The answer is no JSON object.")
+        raise BadAnswer("The answer is no JSON object.", usage)
     return parsed

@@ -9,6 +9,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from connections.models import ModelUsage
 from connections.providers.chat import ModelUnavailable
 from graph.asking import ask_about, estimate
 from graph.extract import Entity, Extraction, Relation
@@ -169,6 +170,14 @@ def test_an_estimate_asks_nobody(project, server, settings):
     call_command("extract", "--project", "acme/main", "--dry-run", stdout=out)
     assert "texts 1, characters 75" in out.getvalue()
     assert server.asked == []
+
+
+def test_what_it_cost_is_counted_for_the_project(project, server, settings):
+    read(project, TEXT)
+    ask_about(project)
+    (usage,) = ModelUsage.objects.filter(project=project)
+    assert (usage.purpose, usage.requests) == ("extraction", 1)
+    assert (usage.tokens_read, usage.tokens_written) == (11, 7)
 
 
 def test_the_command_says_what_it_did_and_what_it_could_not(project, server, settings):
