@@ -108,7 +108,7 @@ def write_observation(
         rationale=learned.rationale,
         who=learned.who,
         due_at=learned.due_at,
-        status=learned.status,
+        status=learned.status or _first_status(learned),
         is_shared=place.user is None,
         owner=place.user,
         evidence_audience_id=evidence,
@@ -121,6 +121,12 @@ def write_observation(
     observation.save(force_insert=True)
     write_support(place, observation, cited, audience)
     return observation
+
+
+def _first_status(learned: Learned) -> str:
+    if learned.observation_type == Observation.Type.COMMITMENT:
+        return str(Observation.Status.OPEN.value)
+    return ""
 
 
 def _node(place: Place, learned: Learned, audience: int) -> WrittenNode:
