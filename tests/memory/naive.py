@@ -50,9 +50,7 @@ class Naive:
         if ticks:
             for kept in self.held.values():
                 stays = kept.is_pinned or kept.is_protected
-                kept.has_left = kept.has_left or (
-                    not stays and kept.importance < 0.05
-                )
+                kept.has_left = kept.has_left or (not stays and kept.importance < 0.05)
         return ticks
 
     def pin(self, name: int, is_pinned: bool) -> None:
