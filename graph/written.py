@@ -141,23 +141,32 @@ def write_edge(project: Project, draft: WrittenEdge, *, now: datetime) -> int:
 
     Raises `UnknownName` for a relation nobody registered.
     """
-    relations[draft.relation]
+    return write_edges(project, [draft], now=now)[0]
+
+
+def write_edges(
+    project: Project, drafts: Sequence[WrittenEdge], *, now: datetime
+) -> list[int]:
+    """Return the ids of different edges, written as `write_edge` does, in one
+    statement."""
+    for draft in drafts:
+        relations[draft.relation]
     rows = fetch(
-        written_sql.EDGE,
+        written_sql.EDGES,
         {
             "tenant": project.tenant_id,
             "project": project.pk,
-            "audience": draft.audience_id,
-            "source": draft.source_id,
-            "relation": draft.relation,
-            "target": draft.target_id,
-            "weight": draft.weight,
-            "origin": draft.origin,
-            "occurred_at": draft.occurred_at,
+            "audiences": [draft.audience_id for draft in drafts],
+            "sources": [draft.source_id for draft in drafts],
+            "relations": [draft.relation for draft in drafts],
+            "targets": [draft.target_id for draft in drafts],
+            "weights": [draft.weight for draft in drafts],
+            "origins": [draft.origin for draft in drafts],
+            "moments": [draft.occurred_at for draft in drafts],
             "now": now,
         },
     )
-    return int(rows[0][0])
+    return [int(row[0]) for row in rows]
 
 
 def write_proof(

@@ -2,11 +2,15 @@
 
 from graph.sql import WORDS
 
-EDGE = """
+EDGES = """
     INSERT INTO graph_edges AS e (tenant_id, project_id, audience_id, source_id,
            relation, target_id, weight, origin, occurred_at, created_at)
-    VALUES (%(tenant)s, %(project)s, %(audience)s, %(source)s, %(relation)s,
-            %(target)s, %(weight)s, %(origin)s, %(occurred_at)s, %(now)s)
+    SELECT %(tenant)s, %(project)s, d.audience, d.source, d.relation, d.target,
+           d.weight, d.origin, d.occurred_at, %(now)s
+      FROM unnest(%(audiences)s::bigint[], %(sources)s::bigint[],
+                  %(relations)s::text[], %(targets)s::bigint[], %(weights)s::float8[],
+                  %(origins)s::text[], %(moments)s::timestamptz[])
+           AS d (audience, source, relation, target, weight, origin, occurred_at)
     ON CONFLICT (tenant_id, project_id, source_id, relation, target_id, scope_id,
                  valid_from)
     DO UPDATE SET weight = excluded.weight, audience_id = excluded.audience_id,

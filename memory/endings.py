@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from connections.models import Project
 from graph.copying import execute, fetch
 from memory import observation_sql
 from memory.co_occurrence import count_together
 from memory.importance import REFERENCED, Strength
-from memory.models import Conversation, MemoryScope, Turn
-from memory.scopes import locked_scope
+from memory.models import Conversation, Turn
 
 BY_CONVERSATION, BY_DAY = "conversation", "day"
 # Fewer of them end at once than would hold a worker for long.
@@ -25,10 +24,29 @@ IDLE_BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What an end did: the scopes it counted in, and how many references."""
+    """What an end did: whether it counted, and how many references."""
 
-    scopes: tuple[int, ...] = ()
+    has_counted: bool = False
     referenced: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A scope's ticks before and after a conversation."""
+
+    scope_id: int
+    before: int
+    after: int
+    day: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """An observation after the conversation, and whether that referenced it."""
+
+    node_id: int
+    strength: Strength
+    is_referenced: bool
 
 
 def end_conversation(
@@ -42,72 +60,80 @@ def end_conversation(
     """
     moment = now or timezone.now()
     with transaction.atomic():
-        held = (
-            Conversation.objects.select_for_update(of=("self",), no_key=True)
-            .select_related("project__tenant", "user")
-            .filter(pk=conversation.pk, ended_at=None)
-            .first()
-        )
-        if held is None:
+        rows = fetch(observation_sql.NOT_ENDED, [conversation.pk])
+        if not rows:
             return Ended()
-        # The user's before the project's, as everywhere: nobody waits in a circle.
-        mine = locked_scope(held.project, held.user)
-        shared = locked_scope(held.project, None)
-        before = {mine.pk: mine.ticks, shared.pk: shared.ticks}
-        _tick(mine, moment, usual=BY_CONVERSATION)
-        _tick(shared, moment, usual=BY_DAY)
-        ticks = {mine.pk: mine.ticks, shared.pk: shared.ticks}
-        referenced = _count(held.project, held, before, ticks, moment)
-        Conversation.objects.filter(pk=held.pk).update(ended_at=moment)
-    return Ended(tuple(ticks), referenced)
+        tenant, project, user = rows[0]
+        clocks = [_tick(*row, moment) for row in _scopes(tenant, project, user)]
+        counted = _counted(conversation, clocks)
+        _write(conversation, clocks, counted, moment)
+        together = [each.node_id for each in counted if each.is_referenced]
+        if together:
+            count_together(together, now=moment)
+    return Ended(True, len(together))
 
 
-def _tick(scope: MemoryScope, moment: datetime, *, usual: str) -> None:
-    """Move the clock of `scope` by a conversation, or by a day's first one."""
+def _scopes(tenant: int, project: int, user: int) -> list[tuple[Any, ...]]:
+    """Return the user's scope and the project's, both held."""
+    key = [tenant, project, user]
+    scopes = fetch(observation_sql.SCOPES_OF, key)
+    if len(scopes) < 2:
+        for owner in (user, None):
+            execute(observation_sql.SCOPE, [tenant, project, owner])
+        scopes = fetch(observation_sql.SCOPES_OF, key)
+    return scopes
+
+
+def _tick(
+    scope_id: int, is_shared: bool, ticks: int, day: date | None, moment: datetime
+) -> Clock:
+    """Move a scope's clock by a conversation, or by a day's first one."""
     today = timezone.localdate(moment)
+    usual = BY_DAY if is_shared else BY_CONVERSATION
     counted_in = settings.FABRIC["DECAY_TICK"] or usual
-    if counted_in == BY_DAY and scope.last_tick_on == today:
-        return
-    scope.ticks += 1
-    scope.last_tick_on = today
-    scope.save(update_fields=("ticks", "last_tick_on"))
+    moves = counted_in == BY_CONVERSATION or day != today
+    return Clock(scope_id, ticks, ticks + moves, today)
 
 
-def _count(
-    project: Project,
-    conversation: Conversation,
-    before: dict[int, int],
-    ticks: dict[int, int],
-    moment: datetime,
-) -> int:
-    """Strengthen what was referenced, and keep what was born; return how many were
-    referenced."""
-    rows = fetch(observation_sql.IN_CONVERSATION, {"conversation": conversation.pk})
-    counted: list[tuple[int, Strength, bool]] = []
-    for node, scope, strength, at, pinned, protected, is_born, referred in rows:
+def _counted(conversation: Conversation, clocks: Sequence[Clock]) -> list[Counted]:
+    """Return what was referenced, stronger, and what was born here, as it was."""
+    by_scope = {clock.scope_id: clock for clock in clocks}
+    counted = []
+    for node, scope, strength, at, pinned, protected, is_born, referred in fetch(
+        observation_sql.IN_CONVERSATION, {"conversation": conversation.pk}
+    ):
         known = Strength(
             strength=strength, counted_at=at, is_pinned=pinned, is_protected=protected
         )
+        clock = by_scope.get(scope)
         # What had left before this conversation ended is not called back by it.
-        if scope in ticks and not known.has_left(before[scope]):
+        if clock is not None and not known.has_left(clock.before):
             factor = 1.0 if is_born else REFERENCED
-            counted.append((node, known.counted(ticks[scope], factor), referred))
-    if counted:
-        execute(observation_sql.COUNT, [moment, *_columns(counted)])
-    together = [node for node, _, referred in counted if referred]
-    if together:
-        count_together(project, together, now=moment)
-    return len(together)
+            counted.append(Counted(node, known.counted(clock.after, factor), referred))
+    return counted
 
 
-def _columns(counted: Sequence[tuple[int, Strength, bool]]) -> list[list[object]]:
-    return [
-        [node for node, _, _ in counted],
-        [strength.strength for _, strength, _ in counted],
-        [strength.counted_at for _, strength, _ in counted],
-        [strength.leaves_at for _, strength, _ in counted],
-        [int(referred) for _, _, referred in counted],
-    ]
+def _write(
+    conversation: Conversation,
+    clocks: Sequence[Clock],
+    counted: Sequence[Counted],
+    moment: datetime,
+) -> None:
+    execute(
+        observation_sql.END,
+        {
+            "conversation": conversation.pk,
+            "now": moment,
+            "scopes": [clock.scope_id for clock in clocks],
+            "ticks": [clock.after for clock in clocks],
+            "days": [clock.day for clock in clocks],
+            "nodes": [each.node_id for each in counted],
+            "strengths": [each.strength.strength for each in counted],
+            "counted_at": [each.strength.counted_at for each in counted],
+            "leaves_at": [each.strength.leaves_at for each in counted],
+            "referenced": [int(each.is_referenced) for each in counted],
+        },
+    )
 
 
 def idle_conversations(now: datetime) -> list[Conversation]:

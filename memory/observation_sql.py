@@ -34,6 +34,17 @@ REFER = """
     ON CONFLICT (observation_id, conversation_id) DO NOTHING
 """
 # The end of a conversation.
+NOT_ENDED = """
+    SELECT c.tenant_id, c.project_id, c.user_id FROM conversations c
+     WHERE c.id = %s AND c.ended_at IS NULL FOR NO KEY UPDATE OF c
+"""
+# The user's before the project's, as everywhere: nobody waits in a circle.
+SCOPES_OF = """
+    SELECT s.id, s.user_id IS NULL, s.ticks, s.last_tick_on FROM memory_scopes s
+     WHERE s.tenant_id = %s AND s.project_id = %s
+       AND (s.user_id = %s OR s.user_id IS NULL)
+     ORDER BY s.user_id NULLS LAST FOR NO KEY UPDATE OF s
+"""
 IN_CONVERSATION = """
     SELECT o.node_id, o.scope_id, o.strength, o.counted_at, o.is_pinned,
            o.is_protected, o.conversation_id = %(conversation)s AS is_born, true
@@ -52,13 +63,24 @@ IN_CONVERSATION = """
               AND r.observation_id = o.node_id)
      ORDER BY 1
 """
-COUNT = """
-    UPDATE observations o
-       SET strength = d.strength, counted_at = d.counted_at, leaves_at = d.leaves_at,
-           conversations = o.conversations + d.referenced, updated_at = %s
-      FROM unnest(%s::bigint[], %s::float8[], %s::bigint[], %s::bigint[], %s::int[])
-           AS d (node_id, strength, counted_at, leaves_at, referenced)
-     WHERE o.node_id = d.node_id
+END = """
+    WITH clock AS (
+        UPDATE memory_scopes s SET ticks = d.ticks, last_tick_on = d.last_tick_on
+          FROM unnest(%(scopes)s::bigint[], %(ticks)s::bigint[], %(days)s::date[])
+               AS d (id, ticks, last_tick_on)
+         WHERE s.id = d.id AND s.ticks <> d.ticks
+    ), counted AS (
+        UPDATE observations o
+           SET strength = d.strength, counted_at = d.counted_at,
+               leaves_at = d.leaves_at, updated_at = %(now)s,
+               conversations = o.conversations + d.referenced
+          FROM unnest(%(nodes)s::bigint[], %(strengths)s::float8[],
+                      %(counted_at)s::bigint[], %(leaves_at)s::bigint[],
+                      %(referenced)s::int[])
+               AS d (node_id, strength, counted_at, leaves_at, referenced)
+         WHERE o.node_id = d.node_id
+    )
+    UPDATE conversations c SET ended_at = %(now)s WHERE c.id = %(conversation)s
 """
 # Co-occurrence.
 COUNT_PAIRS = """
@@ -71,7 +93,7 @@ COUNT_PAIRS = """
 """
 # Pairs of which either was referenced: one alone makes their weight less.
 PAIRS_OF = """
-    SELECT p.one_id, p.other_id, p.together,
+    SELECT n.project_id, p.one_id, p.other_id, p.together,
            a.conversations + b.conversations - p.together, n.audience_id, m.audience_id
       FROM observation_pairs p
       JOIN observations a ON a.node_id = p.one_id

@@ -45,7 +45,7 @@ def remembered(project, other_project, member, stranger):
 
 
 def hits(project, user, arm, monkeypatch):
-    recipe = Profile(arms=ARMS[arm])
+    recipe = Profile(name="one arm", arms=ARMS[arm])
     monkeypatch.setitem(profiles, "one arm", recipe)
     answer = search(project, QUESTION, user=user, profile="one arm")
     return {r.node_id: r for r in answer.results if arm in r.contributions}
