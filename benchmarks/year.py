@@ -25,7 +25,7 @@ from memory.observations import Learned, current, pin, refer, remember
 from retrieval.search import search
 
 YEAR, BEGIN = timedelta(days=365), datetime(2025, 1, 1, 8, tzinfo=UTC)
-SIZES = (200,)
+SIZES = (200, 20_000)
 EACH = 10
 PLACES = (
     "Aarhus Bergen Cadiz Dresden Evora Faro Ghent Hamar Izola Jaca".split()  # noqa: SIM905

@@ -196,7 +196,7 @@ class Observation(InProject):
         )
 
     def __str__(self) -> str:
-        return f"{self.observation_type} {self.node_id}"
+        return f"{self.observation_type} memory:{self.node_id}"
 
     @property
     def counted(self) -> Strength:
