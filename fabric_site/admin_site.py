@@ -34,7 +34,7 @@ from graph.models import (
     Record,
     RefusedText,
 )
-from memory.models import Conversation
+from memory.models import Conversation, Observation
 from retrieval.models import Community
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
@@ -60,6 +60,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(EmbeddingModel, "Embedding models", "scatter_plot"),
         Section(RefusedText, "Refused texts", "block"),
         Section(Community, "Communities", "bubble_chart"),
+        Section(Observation, "Memory", "psychology"),
     ),
     "Sources": (
         Section(Source, "Sources", "database"),

@@ -98,6 +98,21 @@ def models() -> dict[str, Any]:
     }
 
 
+def memory() -> dict[str, Any]:
+    """Return by what memory fades, and when a conversation has ended."""
+    return {
+        # Nothing said: a user's by conversations, a project's by days.
+        "DECAY_TICK": env.text(
+            "FABRIC_DECAY_TICK",
+            fits=("conversation", "day").__contains__,
+            expected="conversation or day",
+        ),
+        "CONVERSATION_IDLE_MINUTES": env.whole(
+            "FABRIC_CONVERSATION_IDLE", 30, least=1, most=10_000
+        ),
+    }
+
+
 def ranking() -> dict[str, Any]:
     """Return how arms run, and what comes after their fusion."""
     return {

@@ -17,5 +17,18 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "retrieval.tasks.refresh_due_communities",
         "schedule": 60,
     },
+    "end idle conversations": {
+        "task": "memory.tasks.end_idle_conversations",
+        "schedule": 60,
+    },
+    "let faded memories go": {"task": "memory.tasks.let_leave", "schedule": 60},
+    "close memories that nothing supports": {
+        "task": "memory.tasks.close_unproven",
+        "schedule": 3600,
+    },
+    "delete what left memory": {
+        "task": "memory.tasks.delete_faded",
+        "schedule": 3600,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

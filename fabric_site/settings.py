@@ -230,6 +230,7 @@ FABRIC: dict[str, Any] = {
     **options.extraction(),
     **options.models(),
     **options.ranking(),
+    **options.memory(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from connections.models import Audience, AudienceMember, Project
+from connections.models import Audience, AudienceMember, Project, User
 from connections.records import AudienceDraft
 
 
@@ -42,6 +42,15 @@ class Audiences:
             self._list(audience, draft.members)
             self._members[audience] = draft.members
         return audience
+
+    def private_to(self, user: User) -> int:
+        """Return the audience of one user alone."""
+        where = (Audience.Kind.PRIVATE.value, f"user:{user.pk}")
+        if where not in self._by_key:
+            audience = self._find(*where, "")
+            AudienceMember.objects.get_or_create(audience=audience, user=user)
+            self._by_key[where] = audience.pk
+        return self._by_key[where]
 
     def any_of(self, ids: Iterable[int]) -> int:
         """Return the audience of everybody who is in one of `ids`."""

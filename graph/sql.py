@@ -48,10 +48,12 @@ RETRY_REFUSED = """
     UPDATE graph_nodes n SET embedding_model_id = NULL
       FROM again WHERE n.id = again.node_id AND n.embedding IS NULL
 """
+# What memory wrote is proven by its own rows, also without a record: `memory` closes
+# what it took from records once they no longer say it.
 NODES_UNPROVEN = """
     SELECT n.key FROM graph_nodes n
      WHERE n.tenant_id = %s AND n.project_id = %s AND n.valid_to IS NULL
-       AND n.trashed_at IS NULL
+       AND n.trashed_at IS NULL AND n.origin <> 'memory'
        AND NOT EXISTS (SELECT 1 FROM graph_evidence v
                         WHERE v.tenant_id = n.tenant_id
                           AND v.project_id = n.project_id AND v.node_id = n.id)
@@ -60,6 +62,7 @@ EDGES_UNPROVEN = """
     SELECT s.key || ' -' || e.relation || '- ' || t.key FROM graph_edges e
       JOIN graph_nodes s ON s.id = e.source_id JOIN graph_nodes t ON t.id = e.target_id
      WHERE e.tenant_id = %s AND e.project_id = %s AND e.valid_to IS NULL
+       AND e.origin <> 'memory'
        AND NOT EXISTS (SELECT 1 FROM graph_evidence v
                         WHERE v.tenant_id = e.tenant_id
                           AND v.project_id = e.project_id AND v.edge_id = e.id)

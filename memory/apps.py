@@ -4,3 +4,13 @@ from django.apps import AppConfig
 class MemoryConfig(AppConfig):
     name = "memory"
     verbose_name = "Memory"
+
+    def ready(self) -> None:
+        from graph.ingest import after_runs
+        from memory import records  # noqa: F401 - registers types and relations
+        from memory.fading import due_nodes
+        from memory.support import check_support
+        from retrieval.search import left_out
+
+        after_runs.add("check what memory rests on", check_support)
+        left_out.add("faded memories", due_nodes)

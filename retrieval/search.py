@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from connections.models import Project, User
+from connections.registry import Registry
 from graph.embed import with_vector
 from graph.models.node import MEMORY
 from graph.querysets import NodeQuerySet
@@ -27,6 +28,11 @@ from retrieval.results import Filters, Parsed, SearchAnswer
 from retrieval.running import Found, run_arms
 from retrieval.words import Words, words_in
 
+# What higher layers know that no search may find now, though its row is there yet:
+# name -> function(project, user) -> ids of nodes, few.
+left_out: Registry[Callable[[Project, User | None], Sequence[int]]] = Registry(
+    "reason to leave nodes out"
+)
 # Parts of one file are folded into one result, and near-duplicates into one, so more
 # are ranked and read than asked for.
 FOLDING, MERGING = 4, 10
@@ -150,12 +156,18 @@ def understood(
     """Return a question as parsed, with the nodes that `user` may see and find."""
     now = timezone.now()
     visible = visible_nodes(project, user, filters.as_of or now)
+    if filters.as_of is None and (gone := _left_out(project, user)):
+        visible = visible.exclude(pk__in=gone)
     parsed = parse(
         project, query[:QUESTION_CHARACTERS], nodes=visible, now=now, ignore=ignore
     )
     filters = _both(filters, parsed.typed)
     nodes = narrowed(visible, project, user, filters, entities=recipe.entities)
     return Question(project, parsed, filters, visible, nodes, now)
+
+
+def _left_out(project: Project, user: User | None) -> list[int]:
+    return [node for find in left_out.values() for node in find(project, user)]
 
 
 def _both(given: Filters, typed: Filters) -> Filters:

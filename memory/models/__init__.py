@@ -1,5 +1,11 @@
 from memory.models.conversation import Citation, Conversation, Turn
-from memory.models.observation import Feedback, MemoryScope, Observation, Reference
+from memory.models.observation import (
+    Feedback,
+    MemoryScope,
+    Observation,
+    Reference,
+    ReferencedPair,
+)
 
 __all__ = [
     "Citation",
@@ -8,5 +14,6 @@ __all__ = [
     "MemoryScope",
     "Observation",
     "Reference",
+    "ReferencedPair",
     "Turn",
 ]

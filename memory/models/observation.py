@@ -11,11 +11,10 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from connections.models import User
+from connections.models import Audience, User
 from graph.models import InProject, Node
+from memory.importance import START, Strength
 from memory.models.conversation import Conversation, Turn
-
-START, REFERENCED, FADED, FORGOTTEN = 0.5, 1.1, 0.9, 0.05
 
 
 class MemoryScope(InProject):
@@ -61,6 +60,14 @@ class Observation(InProject):
         INSIGHT = "insight"
         PATTERN = "pattern"
 
+    class Left(models.TextChoices):
+        """Why it is out of memory."""
+
+        NOT = "", "-"
+        FADED = "faded"
+        UNSUPPORTED = "unsupported", "nothing supports it any more"
+        SUPERSEDED = "superseded", "what superseded it is gone"
+
     class Status(models.TextChoices):
         NONE = "", "-"
         OPEN = "open"
@@ -104,14 +111,41 @@ class Observation(InProject):
         default=False, help_text="It fades, but does not leave."
     )
     is_shared = models.BooleanField(default=False)
+    owner = models.ForeignKey(
+        User,
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="Who made it; its scope is theirs until it is shared.",
+    )
+    evidence_audience = models.ForeignKey(
+        Audience,
+        models.RESTRICT,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="Who may see all that it rests on; it never becomes wider. "
+        "None: it rests on nothing but its owner's word.",
+    )
+    conversations = models.PositiveIntegerField(
+        default=0, help_text="In how many ended conversations it was referenced."
+    )
     origin = models.CharField(
         max_length=200, default="rules", help_text="rules, a model's name, or hand."
     )
     superseded_by = models.ForeignKey(
-        "self", models.SET_NULL, null=True, blank=True, related_name="supersedes"
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="supersedes",
+        db_constraint=False,
     )
     left_at = models.DateTimeField(
-        null=True, help_text="When it faded out; restorable for 30 days."
+        null=True, help_text="When it left memory; restorable for 30 days."
+    )
+    left_because = models.CharField(
+        max_length=16, choices=Left, default=Left.NOT, blank=True
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -162,14 +196,34 @@ class Observation(InProject):
         )
 
     def __str__(self) -> str:
-        return f"{self.observation_type} {self.node_id}"
+        return f"{self.observation_type} memory:{self.node_id}"
+
+    @property
+    def counted(self) -> Strength:
+        """Return how strong it was when it was counted."""
+        return Strength(
+            strength=self.strength,
+            counted_at=self.counted_at,
+            is_pinned=self.is_pinned,
+            is_protected=self.is_protected,
+        )
+
+    @counted.setter
+    def counted(self, counted: Strength) -> None:
+        self.strength, self.counted_at = counted.strength, counted.counted_at
+        self.is_pinned, self.is_protected = counted.is_pinned, counted.is_protected
+        self.leaves_at = counted.leaves_at
 
 
 class Reference(models.Model):
     """A conversation that an observation was pulled into: it counts once."""
 
     observation = models.ForeignKey(
-        Observation, models.CASCADE, related_name="references", db_index=False
+        Observation,
+        models.CASCADE,
+        related_name="references",
+        db_index=False,
+        db_constraint=False,
     )
     conversation = models.ForeignKey(
         Conversation, models.CASCADE, related_name="references"
@@ -187,6 +241,39 @@ class Reference(models.Model):
 
     def __str__(self) -> str:
         return f"{self.observation_id} in {self.conversation_id}"
+
+
+class ReferencedPair(models.Model):
+    """In how many ended conversations two observations were referenced together.
+
+    `one` is the one with the lesser id.
+    """
+
+    one = models.ForeignKey(
+        Observation,
+        models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
+    other = models.ForeignKey(
+        Observation, models.DO_NOTHING, related_name="+", db_constraint=False
+    )
+    together = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        db_table = "observation_pairs"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("one", "other"), name="observation_pairs_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(one__lt=models.F("other")), name="observation_pairs_order"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.one_id} and {self.other_id}: {self.together}"
 
 
 class Feedback(models.Model):
