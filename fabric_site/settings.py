@@ -229,6 +229,7 @@ FABRIC: dict[str, Any] = {
     **options.embedding(),
     **options.extraction(),
     **options.ranking(),
+    **options.agent(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",
