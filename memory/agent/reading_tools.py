@@ -70,6 +70,7 @@ def run_search(
         filters=filters,
         ignore=reading.ignore,
     )
+    reading.first = reading.first or answer
     for arm, count in answer.arms.items():
         reading.arms[arm] = reading.arms.get(arm, 0) + count
     return answer

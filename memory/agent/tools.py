@@ -20,6 +20,7 @@ from graph.querysets import NodeQuerySet
 from memory.agent.database import database
 from memory.agent.sources import Source, Sources
 from memory.answers import Call
+from retrieval.results import SearchAnswer
 from retrieval.search import visible_nodes
 
 LONGEST_ARGUMENT = 400
@@ -43,6 +44,8 @@ class Reading:
     calls: list[Call] = field(default_factory=list)
     # How many each arm of the searches found, and how far was walked: for the effort.
     arms: dict[str, int] = field(default_factory=dict)
+    # The first search: how the question was understood, and all that it found.
+    first: SearchAnswer | None = None
     hops: int = 0
 
     def nodes(self) -> NodeQuerySet:
