@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from connections.models import Project, User
-from memory.agent.run import Answering, Asked
+from memory.agent.run import Asked, answered
 from memory.answers import ChatAnswer
 from memory.conversations import load_answer, start_conversation
 from memory.models import Conversation
@@ -27,7 +27,7 @@ def ask(
     `conversation` (a new one where none is given) unless `save` is false or nobody
     asks. Raises what went wrong; what had come is then kept in the failed turn.
     """
-    answering = Answering(
+    return answered(
         Asked(
             project=project,
             user=user,
@@ -37,10 +37,3 @@ def ask(
             save=save,
         )
     )
-    for _ in answering.events():
-        pass
-    if answering.failure is not None:
-        raise answering.failure
-    if answering.answer is None:
-        raise RuntimeError("The answer ended without an outcome.")
-    return answering.answer

@@ -116,9 +116,7 @@ def _step(
     offered = [one.tool for _, one in sorted(tools.items())]
     most: int = settings.FABRIC["AGENT_ANSWER_TOKENS"]
     words: list[str] = []
-    for said in heard(
-        lambda: model.stream(system, messages, offered, max_tokens=most)
-    ):
+    for said in heard(lambda: model.stream(system, messages, offered, max_tokens=most)):
         draft.check()
         bounds.check()
         if isinstance(said, Delta):

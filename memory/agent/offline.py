@@ -61,6 +61,8 @@ def first_search(draft: Draft) -> Iterator[Event]:
     reading = draft.reading
     wanted = {"query": reading.question, "limit": PASSAGES}
     yield from draft.call("search", wanted)
+    if draft.told and draft.told[1].failure:
+        raise draft.told[1].failure
 
 
 def _tell_ties(draft: Draft, found: SearchAnswer) -> Iterator[Event]:
@@ -90,9 +92,7 @@ def _quote(draft: Draft, passages: list[Passage]) -> Iterator[Event]:
         yield from draft.say(f"{gap}{words} [{source.number}]")
         yield from draft.end_text()
         said = draft.text[begins:].strip()
-        number = next(
-            c.n for c in draft.citations if c.key == source.key
-        )
+        number = next(c.n for c in draft.citations if c.key == source.key)
         draft.support.append(Supported(said, (number,)))
         draft.check()
 

@@ -66,7 +66,9 @@ def clear(error: Exception) -> Exception:
 
 def problem_of(error: Exception) -> dict[str, Any]:
     """Return `error` as a problem; what nobody foresaw is logged, and not told."""
-    problem: dict[str, Any] = json.loads(handle(clear(error), {"request": None}).content)
+    problem: dict[str, Any] = json.loads(
+        handle(clear(error), {"request": None}).content
+    )
     return problem
 
 
@@ -74,7 +76,8 @@ def can_retry(error: Exception) -> bool:
     """Return whether asking the same again may help."""
     known = clear(error)
     return not isinstance(known, Refused) or (
-        isinstance(known, AnswerFailed) and not isinstance(known, (ModelWillNot, NoBudget))
+        isinstance(known, AnswerFailed)
+        and not isinstance(known, (ModelWillNot, NoBudget))
     )
 
 

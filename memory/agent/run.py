@@ -57,6 +57,18 @@ def never() -> bool:
     return False
 
 
+def answered(asked: Asked) -> ChatAnswer:
+    """Answer at once; raises what went wrong: what had come is in the failed turn."""
+    answering = Answering(asked)
+    for _ in answering.events():
+        pass
+    if answering.failure is not None:
+        raise answering.failure
+    if answering.answer is None:
+        raise RuntimeError("The answer ended without an outcome.")
+    return answering.answer
+
+
 class Answering:
     """One answer in the making; `answer` and `failure` say how it ended."""
 
@@ -69,11 +81,14 @@ class Answering:
         self.failure: Exception | None = None
         self._turn: Turn | None = None
         self._draft: Draft | None = None
+        self._is_stored = False
 
     def events(self) -> Iterator[Event]:
         try:
             yield from self._events()
         except Stopped:
+            if self._draft:
+                yield from self._draft.end_text()
             yield from self._end(Turn.State.STOPPED)
         except GeneratorExit:
             self._store(Turn.State.STOPPED)
@@ -123,7 +138,7 @@ class Answering:
         return answer_with(draft, model, before, fence)
 
     def _understood(self, reading: Reading) -> Iterator[Event]:
-        """Tell how the question was read; raise where it cannot be asked so."""
+        """Tell how the question was read, where anything was read into it."""
         if reading.first is None:
             return
         parsed = reading.first.parsed
@@ -137,11 +152,18 @@ class Answering:
 
     def _store(self, state: Turn.State, error: str = "") -> None:
         draft, turn = self._draft, self._turn
+        if self._is_stored:
+            return
+        self._is_stored = True
         if draft is None:
             if turn is None:
                 return
             reading = Reading(self.asked.project, self.asked.user, turn.question)
             draft = Draft(reading, turn, self.stop, MODEL)
+        for _ in draft.end_text():
+            pass  # nobody hears it any more, but what came is kept
+        if state == Turn.State.STOPPED and draft.text and not draft.support:
+            draft.weigh()
         self.answer = draft.answer(state)
         if turn is None:
             return

@@ -60,6 +60,7 @@ class Told:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     count: int = 0
+    failure: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def call_tool(
         with database():
             told = wanted.run(reading, arguments or {})
     except (Refused, UnknownName) as wrong:
-        error = str(wrong)
+        told, error = Told(failure=wrong), str(wrong)
     call = Call(
         name=name[:LONGEST_ARGUMENT],
         arguments=_recorded(arguments),
