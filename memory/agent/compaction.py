@@ -16,7 +16,7 @@ from connections.providers.chat import ChatModel, Message
 from graph.models import Node
 from memory.agent.database import database
 from memory.agent.prompt import CHARACTERS_A_TOKEN, fenced, tokens_of
-from memory.models import Conversation, Turn
+from memory.models import Citation, Conversation, Turn
 from memory.sentences import NUMBER, sentences
 
 # Of the tokens that the conversation may take, those for the summary of older turns.
@@ -65,9 +65,9 @@ def _turns(conversation: Conversation, user: User) -> tuple[list[Turn], set[int]
     rows = conversation.turns.exclude(answer="").exclude(state=Turn.State.RUNNING)
     turns = list(rows.order_by("-pk")[:MOST_TURNS])[::-1]
     cited = set(
-        Turn.citations.rel.related_model.objects.filter(
-            turn__in=turns, node__isnull=False
-        ).values_list("turn_id", "node_id")
+        Citation.objects.filter(turn__in=turns, node__isnull=False).values_list(
+            "turn_id", "node_id"
+        )
     )
     visible = Node.objects.visible_to(user).current()
     opened = set(

@@ -20,7 +20,10 @@ from retrieval.hints import find_hints
 
 AROUND, MOMENTS, WAYS = 15, 20, 3
 DEPTH = 4
-SHOWN = ("key", "node_type", "title", "content", "context", "url", "origin")
+SHOWN = (
+    *("key", "node_type", "title", "content", "context", "origin", "metadata"),
+    *("occurred_at", "gone_at", "record__permalink"),
+)
 _THING = {
     "type": "string",
     "minLength": 1,
@@ -135,15 +138,14 @@ def thing(reading: Reading, named: str) -> Node:
     if bare.isdecimal() and len(bare) < 10 and reading.sources.is_known(int(bare)):
         wanted = Q(pk=reading.sources.found[int(bare)].node_id)
     rows = nodes.filter(wanted or Q(key=clean_key(named)))
-    if node := rows.only(*SHOWN).first():
+    if node := rows.only("key").first():
         return node
     hinted = find_hints(reading.project, nodes, named).named
     ids = [one.hint.node_id for one in hinted if one.hint.node_id]
-    if ids and (node := nodes.only(*SHOWN).filter(pk=ids[0]).first()):
+    if ids and (node := nodes.only("key").filter(pk=ids[0]).first()):
         return node
     raise ToolError(f"Nothing here is called {named[:80]!r}; search for it first.")
 
 
 def _rows(reading: Reading, ids: Iterable[int]) -> dict[int, Node]:
-    names = (*SHOWN, "occurred_at", "gone_at")
-    return reading.nodes().only(*names).in_bulk(list(ids))
+    return reading.nodes().select_related("record").only(*SHOWN).in_bulk(list(ids))

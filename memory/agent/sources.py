@@ -17,6 +17,7 @@ CLAIMS = frozenset(
     {"decision", "pattern", "technology", "preference", "blocker", "fact"}
     | {"commitment", "risk", "insight"}
 )
+FRESH = Staleness(is_stale=False, days=None, threshold=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Source:
     timestamp: datetime | None
     store: str = "graph"
     is_gone: bool = False
-    stale: Staleness = Staleness(False, None, None)
+    stale: Staleness = FRESH
     contributions: Mapping[str, Contribution] = field(default_factory=dict)
 
     @property

@@ -49,10 +49,10 @@ def begin(
         else:
             settle_dead(conversation)
             touch(conversation.pk)
-        last = conversation.turns.order_by("-pk").first()
-        if last and _take_up(last, question):
-            last.refresh_from_db()
-            return last
+            last = conversation.turns.order_by("-pk").first()
+            if last and _take_up(last, question):
+                last.refresh_from_db()
+                return last
         return Turn.objects.create(
             conversation=conversation, question=question, state=_RUNNING
         )
@@ -123,13 +123,12 @@ def finish(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
         Citation.objects.filter(turn=row).delete()
         Citation.objects.bulk_create(_rows(row, answer.citations))
         touch(row.conversation_id)
-        _audit(turn, answer, outcome)
+        _audit(turn.conversation, answer, outcome)
         if outcome.state == Turn.State.DONE:
             transaction.on_commit(partial(_remember, turn.pk), robust=True)
 
 
-def _audit(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
-    conversation = turn.conversation
+def _audit(conversation: Conversation, answer: ChatAnswer, outcome: Outcome) -> None:
     record_audit(
         "question.asked",
         target=str(conversation.pk),

@@ -38,10 +38,11 @@ async def told(asked: Asked) -> AsyncIterator[bytes]:
     """
     stop = threading.Event()
     feed = run(asked, stop=stop.is_set)
+    following = sync_to_async(lambda: next(feed, None))
     step: asyncio.Future[Event | None] | None = None
     try:
         while True:
-            step = asyncio.ensure_future(sync_to_async(next)(feed, None))
+            step = asyncio.ensure_future(following())
             while not (await asyncio.wait({step}, timeout=PING_SECONDS))[0]:
                 yield sent(events.ping())
             try:
@@ -53,6 +54,8 @@ async def told(asked: Asked) -> AsyncIterator[bytes]:
             if event is None:
                 return
             yield sent(event)
+            if event.name in ("done", "error"):
+                return
     finally:
         stop.set()
         if step is not None and not step.done():
