@@ -8,7 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks import extraction, fit, ingest, quality, search, sources, walks
+from benchmarks import (
+    agent,
+    extraction,
+    fit,
+    ingest,
+    injection,
+    quality,
+    search,
+    sources,
+    walks,
+)
 from benchmarks.database import scratch_database
 from benchmarks.report import Table, Unavailable, machine, note, warn, write_results
 
@@ -19,6 +29,8 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "sources": sources.run,
     "extraction": extraction.run,
     "walks": walks.run,
+    "agent": agent.run,
+    "injection": injection.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.
