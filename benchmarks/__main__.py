@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import (
+    agent,
     extraction,
     fit,
     ingest,
+    injection,
     memory,
     quality,
     search,
@@ -29,6 +31,8 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "extraction": extraction.run,
     "walks": walks.run,
     "memory": memory.run,
+    "agent": agent.run,
+    "injection": injection.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

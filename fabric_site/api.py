@@ -12,7 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
-from memory.api.views import ChatView, ConversationViewSet
+from memory.api.views import ChatView, ConversationViewSet, StopView
 from retrieval.api.views import SearchView
 
 router = SimpleRouter(use_regex_path=False)
@@ -33,6 +33,7 @@ urlpatterns = [
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("search/", SearchView.as_view(), name="search"),
     path("chat/", ChatView.as_view(), name="api-chat"),
+    path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
     path("schema/", schema, name="schema"),
     path("docs/", docs, name="api-docs"),
     re_path("", csrf_exempt(unknown_address)),

@@ -113,6 +113,22 @@ def memory() -> dict[str, Any]:
     }
 
 
+def agent() -> dict[str, Any]:
+    """Return the bounds of one answer of the agent, and of all at once."""
+    return {
+        "AGENT_STEPS": env.whole("FABRIC_AGENT_STEPS", 6, least=1, most=50),
+        "AGENT_SECONDS": env.whole("FABRIC_AGENT_SECONDS", 120, least=5, most=3600),
+        "AGENT_TOKENS": env.whole("FABRIC_AGENT_TOKENS", 60_000, least=1000),
+        "AGENT_ANSWER_TOKENS": env.whole(
+            "FABRIC_AGENT_ANSWER_TOKENS", 2000, least=100, most=64_000
+        ),
+        "AGENT_CONTEXT_TOKENS": env.whole(
+            "FABRIC_AGENT_CONTEXT_TOKENS", 4000, least=200, most=500_000
+        ),
+        "AGENT_READERS": env.whole("FABRIC_AGENT_READERS", 6, least=1, most=250),
+    }
+
+
 def ranking() -> dict[str, Any]:
     """Return how arms run, and what comes after their fusion."""
     return {

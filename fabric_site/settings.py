@@ -231,6 +231,7 @@ FABRIC: dict[str, Any] = {
     **options.models(),
     **options.ranking(),
     **options.memory(),
+    **options.agent(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

@@ -68,6 +68,9 @@ class ChatAnswer:
     calls: tuple[Call, ...]
     effort: int
     model: str
+    state: str = "done"
+    support: tuple[Mapping[str, Any], ...] = ()
+    unknown_numbers: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -80,4 +83,6 @@ class ChatAnswer:
             "calls": [asdict(call) for call in self.calls],
             "lambda": self.effort,
             "model": self.model,
+            "state": self.state,
+            "support": [dict(one) for one in self.support],
         }

@@ -76,6 +76,24 @@ def choose(project: Project, question: str, results: Sequence[Result]) -> list[P
     return [p for p in ranked if p.support >= enough][:PASSAGES]
 
 
+def best_window(project: Project, asked: str, text: str) -> str:
+    """Return the run of sentences of `text` that has most of the words of `asked`."""
+    windows = _windows(text)
+    if len(windows) < 2:
+        return windows[0] if windows else ""
+    weights = weigh_words(project, asked)
+    said = words_of(project, windows)
+    places = range(len(windows))
+    best = max(
+        places,
+        key=lambda i: (
+            sum(weights.get(word, 0.0) for word in said[i]),
+            -len(windows[i]),
+        ),
+    )
+    return windows[best]
+
+
 def _support(weights: dict[str, float], own: set[str], either: set[str]) -> float:
     total = sum(weights.values())
     return sum(weight for word, weight in weights.items() if word in either) / total

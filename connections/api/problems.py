@@ -70,7 +70,8 @@ def handle(error: Exception, context: dict[str, Any]) -> JsonResponse:
     set_rollback()
     known = _known(error)
     if known is None:
-        return _unforeseen(error, context["request"]._request)
+        request = context.get("request")
+        return _unforeseen(error, request._request if request else None)
     if isinstance(known, exceptions.ValidationError):
         return _invalid(known)
     return problem(
@@ -145,8 +146,10 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     return headers
 
 
-def _unforeseen(error: Exception, request: HttpRequest) -> JsonResponse:
-    # As Django's own handler does: the test client and error reporters listen.
-    got_request_exception.send(sender=None, request=request)
-    log.error("%s %s failed", request.method, request.path, exc_info=error)
+def _unforeseen(error: Exception, request: HttpRequest | None) -> JsonResponse:
+    what = f"{request.method} {request.path}" if request else "An answer"
+    if request:
+        # As Django's own handler does: the test client and error reporters listen.
+        got_request_exception.send(sender=None, request=request)
+    log.error("%s failed", what, exc_info=error)
     return problem(500, "internal", "The server failed; its log says why.")

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from connections.api.permissions import caller, visible
 from connections.models import Project
 from graph.models import Node
+from memory.agent.storing import settle_dead
 from memory.api.serializers import ConversationSerializer
 from memory.models import Citation, Conversation, Turn
 from retrieval.results import utc
@@ -26,6 +27,7 @@ def conversation_with_turns(found: Conversation, request: Request) -> dict[str, 
     An answer is made of its sources' words: where one of them is closed to the caller
     by now, the answer is withheld with it.
     """
+    settle_dead(found)
     turns = list(found.turns.prefetch_related("citations__node__record"))
     opened = _open_nodes(turns, request, found.project)
     said = [_turn(turn, opened) for turn in turns]
@@ -56,6 +58,9 @@ def _turn(turn: Turn, opened: set[int]) -> dict[str, Any]:
         "calls": turn.calls,
         "lambda": turn.effort,
         "model": turn.model,
+        "state": turn.state,
+        "support": [] if closed else turn.support,
+        "error": turn.error,
         "created_at": utc(turn.created_at),
         "withheld": bool(closed),
     }

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from connections.api.parameters import Parameters, ProjectField
-from memory.models import Conversation
+from memory.agent.events import Name
+from memory.models import Conversation, Turn
 
 QUESTION_CHARACTERS = 4000
+NAME_CHARACTERS, NAMES_MOST = 600, 50
 
 
 class ChatParameters(Parameters):
@@ -21,8 +25,15 @@ class ChatParameters(Parameters):
     )
     stream = serializers.BooleanField(
         default=False,
-        help_text="Answer as server-sent events: status, filters, sources, delta, "
-        "citation, done (the whole answer), error, ping.",
+        help_text="Answer as server-sent events: status, filters, call, sources, delta, "
+        "citation, sql, chart, followups, done (the whole answer), error, ping.",
+    )
+    ignore = serializers.ListField(
+        child=serializers.CharField(max_length=NAME_CHARACTERS),
+        required=False,
+        max_length=NAMES_MOST,
+        help_text="What not to read from the question: time, people, channel, type, or "
+        "the name of a guess, as the event `filters` gives it.",
     )
 
 
@@ -76,9 +87,31 @@ _ANSWER: dict[str, serializers.Field] = {
     "calls": _Call,
     "lambda": serializers.IntegerField(help_text="The effort it took."),
     "model": _text(),
+    "state": serializers.ChoiceField(choices=Turn.State.choices),
+    "support": inline_serializer(
+        "SupportedSentence",
+        {
+            "text": serializers.CharField(),
+            "numbers": serializers.ListField(
+                child=serializers.IntegerField(),
+                help_text="The citations that bear it out; none: nothing does.",
+            ),
+        },
+        many=True,
+    ),
 }
 ChatResponse = inline_serializer(
     "ChatAnswer", {"conversation": serializers.UUIDField(allow_null=True), **_ANSWER}
+)
+StopResponse = inline_serializer(
+    "StoppedTurn",
+    {
+        "turn": serializers.IntegerField(),
+        "state": serializers.ChoiceField(
+            choices=Turn.State.choices,
+            help_text="stopped: it ends within a second; done or failed: it had ended.",
+        ),
+    },
 )
 _Turn = inline_serializer(
     "Turn",
@@ -89,24 +122,14 @@ _Turn = inline_serializer(
         "withheld": serializers.BooleanField(
             help_text="A source of it is closed to the caller by now; so is the answer."
         ),
+        "error": _text(),
     },
     many=True,
 )
 ChatEvent = inline_serializer(
     "ChatEvent",
     {
-        "event": serializers.ChoiceField(
-            choices=[
-                "status",
-                "filters",
-                "sources",
-                "delta",
-                "citation",
-                "done",
-                "error",
-                "ping",
-            ]
-        ),
+        "event": serializers.ChoiceField(choices=list(get_args(Name))),
         "data": serializers.CharField(help_text="An object, as JSON."),
     },
 )

@@ -4,83 +4,70 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Mapping
 
 from asgiref.sync import sync_to_async
-from django.http import JsonResponse, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 
 from connections.records import JSON
-from memory.answers import ChatAnswer, Cited
+from memory.agent import events
+from memory.agent.events import Event
+from memory.agent.problems import problem_of
+from memory.agent.run import Asked, run
 
 # Proxies close a connection that is silent for a minute or less.
 PING_SECONDS = 15.0
-_SENTENCE = re.compile(
-    r"(?s).*?(?:[.!?…][\"'\u2019\u201d)]*(?:\s?\[\d{1,3}\])*\s+|\n+|\Z)"
-)
-_NUMBER = re.compile(r"\[(\d{1,3})\]")
 
 
-def streamed(
-    answering: Callable[[], ChatAnswer | JsonResponse],
-) -> StreamingHttpResponse:
-    """Return the events of an answer; `answering` must release its connection."""
+def streamed(asked: Asked) -> StreamingHttpResponse:
+    """Return the events of an answer, which begins when the first of them is sent."""
     return StreamingHttpResponse(
-        events(answering),
+        told(asked),
         content_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
 
 
-async def events(
-    answering: Callable[[], ChatAnswer | JsonResponse],
-) -> AsyncIterator[bytes]:
-    """Yield `status` at once, `ping` while it takes, the answer, and `done`.
+async def told(asked: Asked) -> AsyncIterator[bytes]:
+    """Yield each event as it happens, and `ping` while nothing does.
 
-    A failure is an `error` event that holds the problem.
+    Every step runs in the request's own thread, which gives its connection to the
+    database back whenever it has none of its own to ask. Where the client leaves, the
+    answer is stopped, and what came of it kept.
     """
-    yield event("status", {"state": "searching"})
-    answered = asyncio.ensure_future(sync_to_async(answering)())
-    while not (await asyncio.wait({answered}, timeout=PING_SECONDS))[0]:
-        yield event("ping", {})
-    answer = answered.result()
-    if isinstance(answer, ChatAnswer):
-        for name, data in told(answer):
-            yield event(name, data)
-    else:
-        yield event("error", json.loads(answer.content))
+    stop = threading.Event()
+    feed = run(asked, stop=stop.is_set)
+    following = sync_to_async(lambda: next(feed, None))
+    step: asyncio.Future[Event | None] | None = None
+    try:
+        while True:
+            step = asyncio.ensure_future(following())
+            while not (await asyncio.wait({step}, timeout=PING_SECONDS))[0]:
+                yield sent(events.ping())
+            try:
+                event = step.result()
+            except Exception as error:  # noqa: BLE001 # told in the stream, and logged
+                problem = problem_of(error)
+                yield sent(events.error(problem, answer=None, can_retry=True))
+                return
+            if event is None:
+                return
+            yield sent(event)
+            if event.name in ("done", "error"):
+                return
+    finally:
+        stop.set()
+        if step is not None and not step.done():
+            await asyncio.wait({step})
+        await sync_to_async(feed.close)()  # type: ignore[attr-defined] # a generator
 
 
-def told(answer: ChatAnswer) -> Iterator[tuple[str, Mapping[str, JSON]]]:
-    """Yield the events of a finished answer, sentence by sentence.
-
-    A citation comes right after the sentence that first refers to it; the deltas
-    together are the answer.
-    """
-    for call in answer.calls:
-        if filters := call.arguments.get("filters"):
-            yield "filters", {"filters": filters}
-    yield "sources", {"sources": [_source(cited) for cited in answer.citations]}
-    waiting = {cited.n: cited for cited in answer.citations}
-    for sentence in sentences(answer.answer):
-        yield "delta", {"text": sentence}
-        for n in _NUMBER.findall(sentence):
-            if cited := waiting.pop(int(n), None):
-                yield "citation", cited.as_json()
-    for cited in waiting.values():
-        yield "citation", cited.as_json()
-    yield "done", answer.as_json()
+def sent(event: Event) -> bytes:
+    """Return an event as it is sent."""
+    return sse(event.name, event.data)
 
 
-def sentences(text: str) -> list[str]:
-    """Split `text` after its sentences and lines; joined they are `text` again."""
-    return [piece for piece in _SENTENCE.findall(text) if piece]
-
-
-def event(name: str, data: Mapping[str, JSON]) -> bytes:
+def sse(name: str, data: Mapping[str, JSON]) -> bytes:
     """Return one event; its data is one line of JSON."""
     return f"event: {name}\ndata: {json.dumps(data, default=str)}\n\n".encode()
-
-
-def _source(cited: Cited) -> dict[str, JSON]:
-    return {name: value for name, value in cited.as_json().items() if name != "quote"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from django.db import connection, transaction
-from django.http import HttpResponseBase, JsonResponse
+from django.db import transaction
+from django.http import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import NotFound
@@ -17,9 +16,9 @@ from rest_framework.views import APIView
 
 from connections.api.parameters import JSONBody, ListParameters, project_or_only
 from connections.api.permissions import caller
-from connections.api.problems import handle
 from connections.models import ApiToken, Scope, record_audit
-from memory.answers import ChatAnswer
+from memory.agent.run import Asked, answered
+from memory.agent.storing import ask_to_stop
 from memory.api.reading import conversation_with_turns, own_conversations
 from memory.api.serializers import (
     ChatEvent,
@@ -27,10 +26,10 @@ from memory.api.serializers import (
     ChatResponse,
     ConversationResponse,
     ConversationSerializer,
+    StopResponse,
 )
 from memory.api.stream import streamed
-from memory.ask import ask
-from memory.models import Conversation
+from memory.models import Conversation, Turn
 
 
 class EventStream(JSONRenderer):
@@ -59,13 +58,13 @@ class ChatView(APIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         asked = ChatParameters.of_body(request)
-        answering = _answering(request, asked)
+        question = _asked(request, asked)
         if (
             asked["stream"]
             or request.accepted_renderer.media_type == EventStream.media_type
         ):
-            return streamed(_released(answering, request))
-        return Response(answering().as_json())
+            return streamed(question)
+        return Response(answered(question).as_json())
 
 
 @extend_schema(tags=["chat"])
@@ -111,8 +110,28 @@ def forget(conversation: Conversation, request: Request) -> None:
         conversation.delete()
 
 
-def _answering(request: Request, asked: dict[str, Any]) -> Callable[[], ChatAnswer]:
-    """Check what was asked, and return what answers it."""
+class StopView(APIView):
+    """The end of a running answer, wherever it runs; what came of it is kept."""
+
+    scope = Scope.ASK
+
+    @extend_schema(
+        tags=["chat"],
+        request=None,
+        summary="Stop an answer",
+        operation_id="chat_stop",
+        responses=StopResponse,
+    )
+    def post(self, request: Request, turn: int) -> Response:
+        mine = Turn.objects.filter(conversation__in=own_conversations(request))
+        found = mine.filter(pk=turn).first()
+        if found is None:
+            raise NotFound(f"You have no turn {turn}.")
+        return Response({"turn": found.pk, "state": ask_to_stop(found).value})
+
+
+def _asked(request: Request, asked: dict[str, Any]) -> Asked:
+    """Check what was asked, and return it as the agent takes it."""
     found, project = None, asked.get("project")
     if wanted := asked.get("conversation"):
         found = own_conversations(request).filter(pk=wanted).first()
@@ -122,22 +141,10 @@ def _answering(request: Request, asked: dict[str, Any]) -> Callable[[], ChatAnsw
             message = f"That conversation is of the project {found.project.path}."
             raise serializers.ValidationError({"project": [message]})
         project = found.project
-    project, user = project_or_only(request, project), caller(request)
-    return lambda: ask(project, asked["question"], user=user, conversation=found)
-
-
-def _released(
-    answering: Callable[[], ChatAnswer], request: Request
-) -> Callable[[], ChatAnswer | JsonResponse]:
-    """Return `answering` so that it never raises and gives its connection back."""
-
-    def answered() -> ChatAnswer | JsonResponse:
-        try:
-            return answering()
-        except Exception as error:  # noqa: BLE001 # told in the stream, and logged
-            return handle(error, {"request": request})
-        finally:
-            if not connection.in_atomic_block:
-                connection.close()
-
-    return answered
+    return Asked(
+        project=project_or_only(request, project),
+        user=caller(request),
+        question=asked["question"],
+        conversation=found,
+        ignore=tuple(asked.get("ignore", ())),
+    )

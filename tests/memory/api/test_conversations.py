@@ -138,9 +138,9 @@ def test_reading_costs_the_same_with_more_turns(
         ask(world.project, f"{QUESTION} {n}", user=member, conversation=conversation)
     client = token_client(member, world.project)
     client.get(URL)
-    # the token; audiences and conversation; turns, citations, nodes, records;
-    # audiences and what is open
-    with django_assert_max_num_queries(9):
+    # the token; audiences and conversation; turns that died; turns, citations, nodes,
+    # records; audiences and what is open
+    with django_assert_max_num_queries(10):
         body = client.get(f"{URL}{conversation.pk}/").json()
     assert len(body["turns"]) == 5
 

@@ -1,0 +1,179 @@
+"""A question answered, event by event, and stored whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from connections.models import Project, User
+from connections.providers.chat import ChatModel
+from connections.providers.choice import model_for
+from memory.agent import (  # noqa: F401 - the tools register themselves
+    events,
+    graph_tools,
+    reading_tools,
+    storing,
+)
+from memory.agent.compaction import context
+from memory.agent.database import database
+from memory.agent.draft import Draft, Stopped
+from memory.agent.events import Event
+from memory.agent.followups import followups
+from memory.agent.loop import answer_with
+from memory.agent.offline import MODEL, answer_offline
+from memory.agent.problems import can_retry, clear, problem_of
+from memory.agent.prompt import new_fence
+from memory.agent.tools import Reading
+from memory.agent.understood import chips_of
+from memory.answers import ChatAnswer
+from memory.models import Conversation, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question; `user` None asks as the operator, of whom nothing is stored.
+
+    `ignore` names guesses about the question that were taken back.
+    """
+
+    project: Project
+    user: User | None
+    question: str
+    conversation: Conversation | None = None
+    ignore: tuple[str, ...] = ()
+    save: bool = True
+
+
+def run(asked: Asked, *, stop: Callable[[], bool]) -> Iterator[Event]:
+    """Yield what happens while the question is answered; last is `done` or `error`.
+
+    `stop` is asked every quarter second at least; once it is true, the answer ends
+    with what came. Closing the iterator does the same.
+    """
+    return Answering(asked, stop).events()
+
+
+def never() -> bool:
+    return False
+
+
+def answered(asked: Asked) -> ChatAnswer:
+    """Answer at once; raises what went wrong: what had come is in the failed turn."""
+    answering = Answering(asked)
+    for _ in answering.events():
+        pass
+    if answering.failure is not None:
+        raise answering.failure
+    if answering.answer is None:
+        raise RuntimeError("The answer ended without an outcome.")
+    return answering.answer
+
+
+class Answering:
+    """One answer in the making; `answer` and `failure` say how it ended."""
+
+    def __init__(self, asked: Asked, stop: Callable[[], bool] = never) -> None:
+        told, user = asked.conversation, asked.user
+        if told is not None and (user is None or told.user_id != user.pk):
+            raise PermissionError("A question goes on in one's own conversation only.")
+        self.asked, self.stop = asked, stop
+        self.answer: ChatAnswer | None = None
+        self.failure: Exception | None = None
+        self._turn: Turn | None = None
+        self._draft: Draft | None = None
+        self._is_stored = False
+
+    def events(self) -> Iterator[Event]:
+        try:
+            yield from self._events()
+        except Stopped:
+            if self._draft:
+                yield from self._draft.end_text()
+            yield from self._end(Turn.State.STOPPED)
+        except GeneratorExit:
+            self._store(Turn.State.STOPPED)
+            raise
+        except Exception as error:  # noqa: BLE001 # told as an event, and kept
+            self.failure = clear(error)
+            self._store(Turn.State.FAILED, str(self.failure))
+            yield events.error(
+                problem_of(error), answer=self.answer, can_retry=can_retry(error)
+            )
+
+    def _events(self) -> Iterator[Event]:
+        asked = self.asked
+        with database():
+            if asked.user is not None and asked.save:
+                self._turn = storing.begin(
+                    asked.project, asked.user, asked.conversation, asked.question
+                )
+            model = model_for(asked.project)
+        turn = self._turn
+        yield events.status(
+            "started",
+            "Looking",
+            conversation=str(turn.conversation_id) if turn else None,
+            turn=turn.pk if turn else None,
+        )
+        reading = Reading(asked.project, asked.user, asked.question, asked.ignore)
+        name = model.model if model else MODEL
+        self._draft = Draft(reading, turn, self.stop, name)
+        for event in self._plan(self._draft, model):
+            yield event
+            if event.name == "call" and len(reading.calls) == 1:
+                yield from self._understood(reading)
+        if questions := followups(reading, self._draft.cited_sources):
+            yield events.followups(questions)
+        yield from self._end(Turn.State.DONE)
+
+    def _plan(self, draft: Draft, model: ChatModel | None) -> Iterator[Event]:
+        if model is None:
+            return answer_offline(draft)
+        fence, asked = new_fence(), self.asked
+        before = []
+        if asked.conversation is not None and asked.user is not None:
+            with database():
+                small = model_for(asked.project, purpose="small")
+            before = context(asked.conversation, asked.user, fence=fence, small=small)
+        return answer_with(draft, model, before, fence)
+
+    def _understood(self, reading: Reading) -> Iterator[Event]:
+        """Tell how the question was read, where anything was read into it."""
+        if reading.first is None:
+            return
+        parsed = reading.first.parsed
+        if chips := chips_of(parsed, reading.ignore):
+            yield events.filters(parsed.as_json()["filters"], chips)
+
+    def _end(self, state: Turn.State) -> Iterator[Event]:
+        self._store(state)
+        if self.answer is not None:
+            yield events.done(self.answer)
+
+    def _store(self, state: Turn.State, error: str = "") -> None:
+        draft, turn = self._draft, self._turn
+        if self._is_stored:
+            return
+        self._is_stored = True
+        if draft is None:
+            if turn is None:
+                return
+            reading = Reading(self.asked.project, self.asked.user, turn.question)
+            draft = Draft(reading, turn, self.stop, MODEL)
+        for _ in draft.end_text():
+            pass  # nobody hears it any more, but what came is kept
+        if state == Turn.State.STOPPED and draft.text and not draft.support:
+            draft.weigh()
+        self.answer = draft.answer(state)
+        if turn is None:
+            return
+        first = draft.reading.first
+        outcome = storing.Outcome(
+            state=state,
+            parsed=first.parsed.as_json() if first else {},
+            tokens_read=draft.tokens_read,
+            tokens_written=draft.tokens_written,
+            error=error,
+        )
+        with database():
+            storing.finish(turn, self.answer, outcome)

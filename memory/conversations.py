@@ -1,0 +1,65 @@
+"""Conversations as rows: begun, and read back as they were answered."""
+
+from __future__ import annotations
+
+from connections.models import Audience, Project, User
+from memory.answers import Call, ChatAnswer, Cited
+from memory.models import Citation, Conversation, Turn
+from retrieval.results import Contribution
+
+
+def start_conversation(project: Project, user: User, title: str) -> Conversation:
+    """Return a new conversation that only `user` may see."""
+    audience, made = Audience.objects.get_or_create(
+        tenant_id=project.tenant_id,
+        project=project,
+        kind=Audience.Kind.PRIVATE,
+        key=f"user:{user.pk}",
+    )
+    if made:
+        audience.members.create(user=user)
+    return Conversation.objects.create(
+        tenant_id=project.tenant_id,
+        project=project,
+        audience=audience,
+        user=user,
+        title=" ".join(title.split())[:200],
+    )
+
+
+def load_answer(turn: Turn) -> ChatAnswer:
+    """Return a stored turn as it was answered."""
+    citations = turn.citations.select_related("node").order_by("n")
+    return ChatAnswer(
+        conversation=turn.conversation_id,
+        turn=turn.pk,
+        question=turn.question,
+        answer=turn.answer,
+        grounded=turn.grounded,
+        citations=tuple(_load_citation(c) for c in citations),
+        calls=tuple(Call(**call) for call in turn.calls),
+        effort=turn.effort,
+        model=turn.model,
+        state=turn.state,
+        support=tuple(turn.support),
+        unknown_numbers=turn.unknown_numbers,
+    )
+
+
+def _load_citation(citation: Citation) -> Cited:
+    node = citation.node
+    return Cited(
+        n=citation.n,
+        key=citation.key,
+        node_id=citation.node_id,
+        node_type=node.node_type if node else "",
+        title=citation.title,
+        context=node.context if node else "",
+        url=citation.url,
+        quote=citation.quote,
+        timestamp=citation.timestamp,
+        is_gone=node is None or node.gone_at is not None,
+        contributions={
+            arm: Contribution(**given) for arm, given in citation.contributions.items()
+        },
+    )
