@@ -63,7 +63,10 @@ _ISSUERS = (
     (re.compile("3[47]"), (15,)),  # American Express
     (re.compile("30[0-59]|3[689]"), range(14, 20)),  # Diners
     (re.compile("352[89]|35[3-8]"), range(16, 20)),  # JCB
-    (re.compile("6011|64[4-9]|65|62|81|60|508|82"), range(16, 20)),  # Discover, UnionPay
+    (
+        re.compile("6011|64[4-9]|65|62|81|60|508|82"),
+        range(16, 20),
+    ),  # Discover, UnionPay
     (re.compile("50|5[6-8]|6[37]"), range(13, 20)),  # Maestro
 )
 _GROUPED = re.compile(r"\d+|4(?: 4)*(?: [1-4])|4 6 [45]|6 13|8 8")
