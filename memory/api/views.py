@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.http import HttpResponseBase, JsonResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework import mixins, serializers, viewsets
+from rest_framework import mixins, serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -20,6 +20,7 @@ from connections.api.permissions import caller
 from connections.api.problems import handle
 from connections.models import ApiToken, Scope, record_audit
 from memory.answers import ChatAnswer
+from memory.api.conversations import ConversationChanges
 from memory.api.reading import conversation_with_turns, own_conversations
 from memory.api.serializers import (
     ChatEvent,
@@ -70,10 +71,10 @@ class ChatView(APIView):
 
 @extend_schema(tags=["chat"])
 class ConversationViewSet(
+    ConversationChanges,
     mixins.ListModelMixin,
     mixins.RetrieveModelMixin,
     mixins.DestroyModelMixin,
-    viewsets.GenericViewSet,
 ):
     """The caller's own conversations, the newest first."""
 
@@ -81,7 +82,8 @@ class ConversationViewSet(
     queryset = Conversation.objects.none()
     lookup_value_converter = "uuid"
     page_by = ("-created_at", "-pk")
-    scopes = {"destroy": Scope.WRITE}
+    parser_classes = (JSONBody,)
+    scopes = dict.fromkeys(("destroy", "partial_update", "end"), Scope.WRITE)
 
     def get_queryset(self) -> Any:
         if self.action == "list":

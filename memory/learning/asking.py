@@ -32,9 +32,57 @@ log = logging.getLogger(__name__)
 _WORD = re.compile(r"[^\W_][\w'\u2019.,:/-]*[^\W_]|[^\W_]")
 _STEM = 4
 _OPENING = frozenset(
-    "a an the all any both each every no some it its there this these that those we our they"
-    " their in on at by for from to until since with without after before during when while"
-    " because if as one two three new not only most many several".split()
+    [
+        "a",
+        "an",
+        "the",
+        "all",
+        "any",
+        "both",
+        "each",
+        "every",
+        "no",
+        "some",
+        "it",
+        "its",
+        "there",
+        "this",
+        "these",
+        "that",
+        "those",
+        "we",
+        "our",
+        "they",
+        "their",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "from",
+        "to",
+        "until",
+        "since",
+        "with",
+        "without",
+        "after",
+        "before",
+        "during",
+        "when",
+        "while",
+        "because",
+        "if",
+        "as",
+        "one",
+        "two",
+        "three",
+        "new",
+        "not",
+        "only",
+        "most",
+        "many",
+        "several",
+    ]
 )
 # Of the words of a text so many must stand in its quotes or in the question.
 IN_ITS_QUOTES = 0.6
@@ -118,18 +166,25 @@ def accept(item: Mapping[str, Any], heard: Heard, origin: str) -> Proposal | Non
 def _is_said(
     text: str, sources: Sequence[Source], question: str, *, wholly: bool = False
 ) -> bool:
-    """Return whether all names and numbers of `text`, and most of its words, stand in
-    the quotes or the question; of a name all words must."""
-    there = " ".join((*(f"{s.author} {s.quote}" for s in sources), question))
-    known = {word.lower() for word in _WORD.findall(there)}
-    known |= {part for word in known for part in re.split(r"[-/'\u2019.,:]", word)}
+    """Return whether all names and numbers of `text` stand in the quotes or the
+    question, and most of its words in the quotes; `wholly`: all of them."""
+    quoted = _words(" ".join(f"{s.author} {s.quote}" for s in sources))
+    known = quoted | _words(question)
     words = _WORD.findall(text)
     own = [word for n, word in enumerate(words) if wholly or _names(word, n)]
     if any(_bare(word) not in known for word in own):
         return False
-    stems = {word[:_STEM] for word in known}
+    stems = {word[:_STEM] for word in quoted}
     shared = sum(word.lower()[:_STEM] in stems for word in words)
     return bool(words) and shared >= IN_ITS_QUOTES * len(words)
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of `text` in small letters, also the parts of compound ones."""
+    words = {word.lower() for word in _WORD.findall(text)}
+    return words | {
+        part for word in words for part in re.split(r"[-/'\u2019.,:]", word) if part
+    }
 
 
 def _names(word: str, place: int) -> bool:

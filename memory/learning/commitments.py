@@ -13,54 +13,271 @@ _NAME = (
     r"[A-Z][\w'\u2019-]+(?: (?:(?:van|von|de|der|da|di|la) )*[A-Z][\w'\u2019-]+){0,2}"
 )
 _ADVERBS = (
-    r"(?:(?:also|then|now|still|personally|definitely|certainly|therefore|just|both|be able to"
+    r"(?:(?:also|then|now|still|personally|definitely|certainly|therefore|just|both"
+    r"|be able to"
     r"|make sure to|go ahead and|try to) )*"
 )
-_WILL = r"(?:will|shall|(?:is|am|are) going to|(?:have |has )?(?:promised?|agreed?|committed|offered|volunteered) to)"
+_WILL = (
+    r"(?:will|shall|(?:is|am|are) going to"
+    r"|(?:have |has )?(?:promised?|agreed?|committed|offered|volunteered) to)"
+)
 _I = re.compile(
-    rf"\b(?P<who>I|we)(?:['\u2019]ll| {_WILL}|['\u2019](?:m|re) going to) {_ADVERBS}(?P<verb>[a-z]+)\b",
+    rf"\b(?P<who>I|we)(?:['\u2019]ll| {_WILL}|['\u2019](?:m|re) going to)"
+    rf" {_ADVERBS}(?P<verb>[a-z]+)\b",
     re.IGNORECASE,
 )
 _OTHER = re.compile(rf"(?P<who>{_NAME}) {_WILL} {_ADVERBS}(?P<verb>[a-z]+)\b")
 # As minutes have it: "Action: Ann to send the report by Friday".
 _TO_DO = re.compile(
-    rf"(?P<action>\b(?:action(?: item)?s?|todo|to do|next steps?)\b[\s:*-]*)?@?(?P<who>{_NAME})"
+    rf"(?P<action>\b(?:action(?: item)?s?|todo|to do|next"
+    rf" steps?)\b[\s:*-]*)?@?(?P<who>{_NAME})"
     r"(?: (?:is|has|was asked))? to (?P<verb>[a-z]+)\b",
     re.IGNORECASE,
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])?\s*(?:\[[ x]?\]\s*)?$")
 _NO_PERSON = frozenset(
-    "it this that there they we you i he she who what which everything everyone everybody nobody"
-    " someone somebody nothing action actions please next today tomorrow then so and but if the a"
-    " an all each both these those as when how".split()
+    [
+        "it",
+        "this",
+        "that",
+        "there",
+        "they",
+        "we",
+        "you",
+        "i",
+        "he",
+        "she",
+        "who",
+        "what",
+        "which",
+        "everything",
+        "everyone",
+        "everybody",
+        "nobody",
+        "someone",
+        "somebody",
+        "nothing",
+        "action",
+        "actions",
+        "please",
+        "next",
+        "today",
+        "tomorrow",
+        "then",
+        "so",
+        "and",
+        "but",
+        "if",
+        "the",
+        "a",
+        "an",
+        "all",
+        "each",
+        "both",
+        "these",
+        "those",
+        "as",
+        "when",
+        "how",
+    ]
 )
 # Things done for others, which one can after; "see", "be" or "miss" are none.
 ACTS = frozenset(
-    "add address announce answer arrange ask assign back backport book bring build buy call cancel"
-    " change check clean close collect commit compile complete confirm contact copy correct create"
-    " cut delete deliver deploy design document draft email enable escalate extend file fill finish"
-    " finalise finalize fix follow forward implement inform install integrate"
-    " introduce invite investigate invoice lend make mail measure merge"
-    " message migrate move notify open order organise organize pay phone ping post prepare"
-    " print produce propose provide publish push reach refund release remind"
-    " remove rename repair replace reply report request rerun research resend resolve restore"
-    " return review revise rewrite ring roll rotate run schedule send set share ship sign sort"
-    " submit summarise summarize switch sync test train transfer"
-    " translate update upgrade upload verify visit write".split()
+    [
+        "add",
+        "address",
+        "announce",
+        "answer",
+        "arrange",
+        "ask",
+        "assign",
+        "back",
+        "backport",
+        "book",
+        "bring",
+        "build",
+        "buy",
+        "call",
+        "cancel",
+        "change",
+        "check",
+        "clean",
+        "close",
+        "collect",
+        "commit",
+        "compile",
+        "complete",
+        "confirm",
+        "contact",
+        "copy",
+        "correct",
+        "create",
+        "cut",
+        "delete",
+        "deliver",
+        "deploy",
+        "design",
+        "document",
+        "draft",
+        "email",
+        "enable",
+        "escalate",
+        "extend",
+        "file",
+        "fill",
+        "finish",
+        "finalise",
+        "finalize",
+        "fix",
+        "follow",
+        "forward",
+        "implement",
+        "inform",
+        "install",
+        "integrate",
+        "introduce",
+        "invite",
+        "investigate",
+        "invoice",
+        "lend",
+        "make",
+        "mail",
+        "measure",
+        "merge",
+        "message",
+        "migrate",
+        "move",
+        "notify",
+        "open",
+        "order",
+        "organise",
+        "organize",
+        "pay",
+        "phone",
+        "ping",
+        "post",
+        "prepare",
+        "print",
+        "produce",
+        "propose",
+        "provide",
+        "publish",
+        "push",
+        "reach",
+        "refund",
+        "release",
+        "remind",
+        "remove",
+        "rename",
+        "repair",
+        "replace",
+        "reply",
+        "report",
+        "request",
+        "rerun",
+        "research",
+        "resend",
+        "resolve",
+        "restore",
+        "return",
+        "review",
+        "revise",
+        "rewrite",
+        "ring",
+        "roll",
+        "rotate",
+        "run",
+        "schedule",
+        "send",
+        "set",
+        "share",
+        "ship",
+        "sign",
+        "sort",
+        "submit",
+        "summarise",
+        "summarize",
+        "switch",
+        "sync",
+        "test",
+        "train",
+        "transfer",
+        "translate",
+        "update",
+        "upgrade",
+        "upload",
+        "verify",
+        "visit",
+        "write",
+    ]
 )
 # Said in passing: "I will say", "I will go next", "we will see".
 _PASSING = frozenset(
-    "be see say go miss survive treasure hate love like need want have admit assume guess know"
-    " remember regret forget believe think hope feel wonder mention note skip not never only die"
-    " live lose fail wait end stop stay keep become seem appear happen depend probably likely"
-    " always continue agree disagree bet argue come".split()
+    [
+        "be",
+        "see",
+        "say",
+        "go",
+        "miss",
+        "survive",
+        "treasure",
+        "hate",
+        "love",
+        "like",
+        "need",
+        "want",
+        "have",
+        "admit",
+        "assume",
+        "guess",
+        "know",
+        "remember",
+        "regret",
+        "forget",
+        "believe",
+        "think",
+        "hope",
+        "feel",
+        "wonder",
+        "mention",
+        "note",
+        "skip",
+        "not",
+        "never",
+        "only",
+        "die",
+        "live",
+        "lose",
+        "fail",
+        "wait",
+        "end",
+        "stop",
+        "stay",
+        "keep",
+        "become",
+        "seem",
+        "appear",
+        "happen",
+        "depend",
+        "probably",
+        "likely",
+        "always",
+        "continue",
+        "agree",
+        "disagree",
+        "bet",
+        "argue",
+        "come",
+    ]
 )
 _CONDITION = re.compile(
-    r"(?:\bnot|\bnever|n['\u2019]t) (?:think|believe|expect|know|say|mean|promise)\b|\b(?:if|unless|whether|maybe|perhaps|might|would|could|hopefully|whenever)\b",
+    r"(?:\bnot|\bnever|n['\u2019]t) (?:think|believe|expect|know|say|mean|promise)\b"
+    r"|\b(?:if|unless|whether|maybe|perhaps|might|would|could|hopefully|whenever)\b",
     re.IGNORECASE,
 )
 _IN_MEETING = re.compile(
-    r"\b(?:let me|now|in a (?:minute|second|moment)|quickly|briefly|move on|(?:this|next) (?:slide|item|point))\b",
+    r"\b(?:let me|now|in a (?:minute|second|moment)|quickly|briefly|move on|(?:this"
+    r"|next) (?:slide|item|point))\b",
     re.IGNORECASE,
 )
 

@@ -12,10 +12,27 @@ from retrieval import calendar_spans as spans
 from retrieval.times import DAY, MONTH, WEEKDAY, YEAR
 
 _tens = ("", "twenty-", "thirty-")
-_ones = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
+_ones = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+]
 ORDINALS = {
     **{word: number for number, word in enumerate(_ones, start=1)},
     "twentieth": 20,
@@ -122,7 +139,8 @@ _FORMS: tuple[tuple[re.Pattern[str], bool, Reader], ...] = tuple(
         (rf"(?P<month>{MONTH}) (?P<day>{DAY})(?P<year>)", False, _on_day),
         (rf"(?:{WEEKDAY} |{_BY} )the {_NUMBERED}(?! (?:of|time))", False, _numbered),
         (
-            r"(?:the )?end of (?:the )?(?P<which>this |next |the )?(?P<unit>day|week|month|quarter|year)",
+            r"(?:the )?end of (?:the )?(?P<which>this |next |the )?(?P<unit>day|week"
+            r"|month|quarter|year)",
             False,
             _end_of,
         ),
@@ -137,7 +155,8 @@ _FORMS: tuple[tuple[re.Pattern[str], bool, Reader], ...] = tuple(
         (r"(?P<which>next |this )(?P<unit>week|month|quarter)", False, _end_of),
         (r"today|tonight|this (?:morning|afternoon|evening)", False, _today),
         (
-            rf"(?:by|until|before) (?P<month>{MONTH})(?: (?P<year>{YEAR}))?",
+            rf"(?:by|until|before|end of)(?: the)?(?: end of)? (?P<month>{MONTH})(?:"
+            rf" (?P<year>{YEAR}))?",
             False,
             _by_month,
         ),

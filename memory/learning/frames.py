@@ -11,56 +11,159 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from graph.mentions import find_mentions, scan
 from graph.extract import listed
+from graph.mentions import find_mentions, scan
 from graph.sentences import Sentences
 from retrieval.times import DAY, MONTH, WEEKDAY, YEAR
 
 _DATE = re.compile(
     rf"\b(?:{YEAR}-[01]\d(?:-[0-3]\d)?|{DAY}(?: of)? {MONTH}(?:,? {YEAR})?"
     rf"|{MONTH} {DAY}(?:,? {YEAR})?|{MONTH} {YEAR}|q[1-4](?: {YEAR})?|{WEEKDAY}"
-    rf"|(?:in|by|until|from|to|for|before|since|of|is|are) (?:{MONTH}|{YEAR}))(?![\w-])",
+    rf"|(?:in|by|until|from|to|for|before|since|of|is|are) (?:{MONTH}"
+    rf"|{YEAR}))(?![\w-])",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"(?<![\w#-])(?:[$\u20ac\u00a3]\s?)?\d[\d.,]*\d?(?:\s?(?:%|percent|euros?|eur|dollars?|usd|pounds?"
-    r"|gbp|k|m|bn|million|thousand|people|users|seats|customers|devices|licen[cs]es|hours|days"
+    r"(?<![\w#-])(?:[$\u20ac\u00a3]\s?)?\d[\d.,]*\d?(?:\s?(?:%|percent|euros?|eur"
+    r"|dollars?|usd|pounds?"
+    r"|gbp|k|m|bn|million|thousand|people|users|seats|customers|devices|licen[cs]es"
+    r"|hours|days"
     r"|weeks|months|years|gb|tb|mb|ms|seconds|minutes))?(?![\w-])",
     re.IGNORECASE,
 )
 # A sentence says what holds by one of these; "the team met on Monday" tells of once.
 _HOLDS = re.compile(
-    r"(?P<subject>[^.;:!?]{2,80}?)(?:['\u2019]s|['\u2019]re| (?:(?:is|are|was|were|will|shall|has|have|had|been"
-    r"|be|now|still|no longer|not|n't|currently|to be)\b ?)+| (?=(?:moves?|moved|starts?|started|begins?|ends?"
-    r"|costs?|takes?|uses?|runs?|leaves?|happens|falls|becomes?|stays?|remains?|opens?|closes|owns|leads"
+    r"(?P<subject>[^.;:!?]{2,80}?)(?:['\u2019]s|['\u2019]re| (?:(?:is|are|was|were"
+    r"|will|shall|has|have|had|been"
+    r"|be|now|still|no longer|not|n't|currently|to be)\b ?)+| (?=(?:moves?|moved"
+    r"|starts?|started|begins?|ends?"
+    r"|costs?|takes?|uses?|runs?|leaves?|happens|falls|becomes?|stays?|remains?"
+    r"|opens?|closes|owns|leads"
     r"|needs|belongs|lives|ships?)\b))",
     re.IGNORECASE,
 )
 _AUTHOR = re.compile(r"^(?:[A-Z][\w.'\u2019-]*[ ,]*){1,4}: ")
 _CHOICE = re.compile(
-    r"\b(?:decided (?:to (?:use|go with|take|choose|keep|buy|stay with)|on|for|against)|chose|will use"
-    r"|settled on|going with|agreed (?:on|to use)|use[sd]?|switch(?:ed|ing)? to|mov(?:ed|ing) to)"
+    r"\b(?:decided (?:to (?:use|go with|take|choose|keep|buy|stay with)|on|for"
+    r"|against)|chose|will use"
+    r"|settled on|going with|agreed (?:on|to use)|use[sd]?|switch(?:ed|ing)? to"
+    r"|mov(?:ed|ing) to)"
     r" (?P<value>.+?) (?:for|as) (?P<subject>[^.;,:!?]{3,60})",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:no longer|not any ?more|instead|rather than|moved (?:to|from)|postponed|delayed|brought"
-    r" forward|rescheduled|cancel+ed|called off|replaces?|replaced|changed (?:to|from)|now|any longer"
-    r"|reversed?|taken? back|taking back|dropped|ended|ends|stopped|gave up|lifted|switched|new date"
+    r"\b(?:no longer|not any ?more|instead|rather than|moved (?:to|from)|postponed"
+    r"|delayed|brought"
+    r" forward|rescheduled|cancel+ed|called off|replaces?|replaced|changed (?:to"
+    r"|from)|now|any longer"
+    r"|reversed?|taken? back|taking back|dropped|ended|ends|stopped|gave up|lifted"
+    r"|switched|new date"
     r"|corrected|correction|actually)\b",
     re.IGNORECASE,
 )
 _NOT = re.compile(
-    r"\b(?:not|never|no longer|no|none|cannot|without|nobody|nothing|against)\b|n['\u2019]t\b",
+    r"\b(?:not|never|no longer|no|none|cannot|without|nobody|nothing|against)\b"
+    r"|n['\u2019]t\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_][\w'\u2019-]*")
 _EMPTY = frozenset(
-    "a an the and or but of to in on at by for from with until till as is are was were be been being"
-    " will shall has have had do does did it its this that these those we i you they he she our their"
-    " his her my your us them not no now then so also than there here into about over after before"
-    " who which what when where how all any some more most very just still today since if no-one"
-    " would could should can may might must one two".split()
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "but",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "from",
+        "with",
+        "until",
+        "till",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "will",
+        "shall",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "we",
+        "i",
+        "you",
+        "they",
+        "he",
+        "she",
+        "our",
+        "their",
+        "his",
+        "her",
+        "my",
+        "your",
+        "us",
+        "them",
+        "not",
+        "no",
+        "now",
+        "then",
+        "so",
+        "also",
+        "than",
+        "there",
+        "here",
+        "into",
+        "about",
+        "over",
+        "after",
+        "before",
+        "who",
+        "which",
+        "what",
+        "when",
+        "where",
+        "how",
+        "all",
+        "any",
+        "some",
+        "more",
+        "most",
+        "very",
+        "just",
+        "still",
+        "today",
+        "since",
+        "if",
+        "no-one",
+        "would",
+        "could",
+        "should",
+        "can",
+        "may",
+        "might",
+        "must",
+        "one",
+        "two",
+    ]
 )
 
 
@@ -181,7 +284,7 @@ def _plain(said: str) -> str:
     said = re.sub(
         r"^(?:in|by|until|from|to|for|before|since|of|is|are) ", "", said.lower()
     )
-    return " ".join(said.replace(",", "").split())
+    return " ".join(said.replace(",", "").replace(".", "").split())
 
 
 def _content(said: str) -> list[str]:

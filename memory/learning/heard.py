@@ -50,15 +50,14 @@ def heard_in(turn: Turn) -> Heard:
     numbers = {n for _, behind in supported for n in behind}
     cited = [c for c in turn.citations.all() if c.n in numbers and c.quote.strip()]
     nodes = _open_nodes(turn, cited)
-    return Heard(
-        question=turn.question,
-        answer=" ".join(text for text, _ in supported),
-        sources=tuple(
-            _source(citation, nodes[citation.node_id])
-            for citation in cited
-            if citation.node_id in nodes
-        ),
+    sources = tuple(
+        _source(citation, nodes[citation.node_id])
+        for citation in cited
+        if citation.node_id in nodes
     )
+    known = {source.n for source in sources}
+    answer = " ".join(text for text, behind in supported if behind and behind <= known)
+    return Heard(question=turn.question, answer=answer, sources=sources)
 
 
 def _supported(turn: Turn) -> list[tuple[str, set[int]]]:

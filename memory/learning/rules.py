@@ -39,7 +39,8 @@ FEWEST_SHARED = 2
 _BARE = re.compile(
     r"\bdecided\b(?!.*(?:\b(?:to|that|on|against|for|upon)\b|:))"
     r"|^decided\b(?! (?:to|that|on|against|for|upon)\b|:)|^(?:not|nothing)\b"
-    r"|\b(?:who|that|which|nobody|because|since) (?:\w+ ){0,2}(?:chose|decided|chosen)\b",
+    r"|\b(?:who|that|which|nobody|because|since) (?:\w+ ){0,2}(?:chose|decided"
+    r"|chosen)\b",
     re.IGNORECASE,
 )
 

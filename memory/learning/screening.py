@@ -43,7 +43,8 @@ _NAMED = (
     r"|(?:access|auth|api|refresh|bearer|session)?[ _-]?token|credentials?|PIN)"
 )
 _ASSIGNED = re.compile(
-    rf"\b[\w-]*?{_NAMED}\b[\"'`*_\]]*\s*(?::=|=>|={{1,3}}|:)\s*[\"'`*_]*(?P<value>[^\s\"'`]+)",
+    rf"\b[\w-]*?{_NAMED}\b[\"'`*_\]]*\s*(?::=|=>|={{1,3}}"
+    rf"|:)\s*[\"'`*_]*(?P<value>[^\s\"'`]+)",
     re.IGNORECASE,
 )
 _STATED = re.compile(
@@ -77,10 +78,10 @@ def screen(text: str) -> Screened | None:
     """Return why `text` may not be remembered; None where it may."""
     if _holds_secret(text):
         return Screened.SECRET
-    if any(_holds_card(match.group()) for match in _DIGITS.finditer(text)):
-        return Screened.CARD
     if any(_holds_account(match.group()) for match in _IBAN.finditer(text)):
         return Screened.ACCOUNT
+    if any(_holds_card(match.group()) for match in _DIGITS.finditer(text)):
+        return Screened.CARD
     return None
 
 

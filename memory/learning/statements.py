@@ -9,22 +9,28 @@ FEWEST_WORDS, MOST_WORDS = 4, 60
 _FIRST_PERSON = re.compile(r"\b(?:I|we|my|our|me|us|mine|ours)\b(?!\.)", re.IGNORECASE)
 # Without what was said before nobody knows what these speak of.
 _POINTS_BACK = re.compile(
-    r"(?:(?:and|but|so|or|because|which|well|also|plus|anyway|otherwise|besides|indeed|actually"
-    r"|in other words|reminder|fyi|iirc|oh|ah|ok|okay|yeah)\b|(?:right|yes|no|then|now|sure),"
+    r"(?:(?:and|but|so|or|because|which|well|also|plus|anyway|otherwise|besides"
+    r"|indeed|actually"
+    r"|in other words|reminder|fyi|iirc|oh|ah|ok|okay|yeah)\b|(?:right|yes|no|then"
+    r"|now|sure),"
     r"|(?:it|this|that|these|those|they|he|she|its|their|his|her|such|same|both|neither"
     r"|one of (?:them|those)|the (?:former|latter|other|same))\b)",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|supposedly|apparently|hopefully|i (?:think"
-    r"|guess|suppose|believe|hope|wonder|assume|imagine|feel)|we (?:think|hope|wonder|could"
-    r"|should|might|may)|not (?:\w+ )?(?:sure|certain|clear)|unsure|unclear|might|should|would"
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|supposedly|apparently"
+    r"|hopefully|i (?:think"
+    r"|guess|suppose|believe|hope|wonder|assume|imagine|feel)|we (?:think|hope"
+    r"|wonder|could"
+    r"|should|might|may)|not (?:\w+ )?(?:sure|certain|clear)|unsure|unclear|might"
+    r"|should|would"
     r"|could|seems?|sort of|kind of|if|whether|unless|imagine|what if|i'd|or something"
     r"|wish|let's|let us|why not|how about)\b",
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"(?:hi|hello|hey|dear|thanks?|thank you|many thanks|sorry|welcome|good (?:morning|afternoon"
+    r"(?:hi|hello|hey|dear|thanks?|thank you|many thanks|sorry|welcome|good"
+    r" (?:morning|afternoon"
     r"|evening|day)|regards|best|cheers|please|congratulations|happy)\b",
     re.IGNORECASE,
 )
@@ -34,27 +40,37 @@ _LOOSE_QUOTE = re.compile(r"^(?:[A-Z]{1,4})?>")
 
 RISK = re.compile(
     r"\b(?:(?:is|are|was|were|be|puts?|putting|now|still) at risk\b|at risk of\b"
-    r"|risks? (?:of \w+|that|is|are|here|for|in)\b|(?:puts?|run(?:s|ning)?) (?:\w+ )?(?:a|the) risk\b"
-    r"|(?:big|biggest|main|real|serious|only|largest|greatest|new|remaining|open|second|first"
+    r"|risks? (?:of \w+|that|is|are|here|for|in)\b|(?:puts?|run(?:s|ning)?) (?:\w+"
+    r" )?(?:a|the) risk\b"
+    r"|(?:big|biggest|main|real|serious|only|largest|greatest|new|remaining|open"
+    r"|second|first"
     r"|key|major|legal|security) risks?\b|\brisks?:"
-    r"|(?:might|may|could|will (?:probably |likely )?|(?:is|are) likely to|(?:is|are) going to)"
-    r"\s*(?:slip|be late|be delayed|run out|overrun|churn|miss (?:the|our|its|their)|not (?:make|hold|fit"
+    r"|(?:might|may|could|will (?:probably |likely )?|(?:is|are) likely to|(?:is"
+    r"|are) going to)"
+    r"\s*(?:slip|be late|be delayed|run out|overrun|churn|miss (?:the|our|its|their)"
+    r"|not (?:make|hold|fit"
     r"|be ready|arrive|meet|finish|work))\b"
     r"|worr(?:ied|ies|y) (?:me |us )?(?:that|about|is)\b|afraid that\b"
-    r"|(?:my|our|main|big|biggest|real|only|serious|a) concerns? (?:is|are|was|about|that|with)\b"
+    r"|(?:my|our|main|big|biggest|real|only|serious|a) concerns? (?:is|are|was|about"
+    r"|that|with)\b"
     r"|in danger\b|jeopardi[sz]\w+|single point of failure|running out of\b)",
     re.IGNORECASE,
 )
 _NO_RISK = re.compile(
-    r"(?:\b(?:no|not|never|without|zero|nobody|nothing|none|little|low|less|lower|mitigat\w+"
-    r"|avoid\w*|reduc\w+|remov\w+|eliminat\w+|don't|doesn't|didn't|isn't|aren't|wasn't|own)\b"
+    r"(?:\b(?:no|not|never|without|zero|nobody|nothing|none|little|low|less|lower"
+    r"|mitigat\w+"
+    r"|avoid\w*|reduc\w+|remov\w+|eliminat\w+|don't|doesn't|didn't|isn't|aren't"
+    r"|wasn't|own)\b"
     r"[^,;:]{0,30})$",
     re.IGNORECASE,
 )
 PATTERN = re.compile(
-    r"\b(?:every (?:single )?(?:time|day|week|month|quarter|year|morning|evening|night|release"
-    r"|sprint|winter|summer|spring|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)day|other \w+)"
-    r"|each (?:time|day|week|month|quarter|year|release|sprint)|whenever|usually|typically"
+    r"\b(?:every (?:single )?(?:time|day|week|month|quarter|year|morning|evening"
+    r"|night|release"
+    r"|sprint|winter|summer|spring|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|other \w+)"
+    r"|each (?:time|day|week|month|quarter|year|release|sprint)|whenever|usually"
+    r"|typically"
     r"|as a rule|tends? to|again and again|over and over|keeps? \w+ing|always"
     r"|for the (?:second|third|fourth|fifth|sixth|\d+th) time|(?:on|in) most \w+s"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
@@ -66,9 +82,12 @@ _NO_PATTERN = re.compile(
     re.IGNORECASE,
 )
 INSIGHT = re.compile(
-    r"\b(?:turn(?:s|ed) out (?:that|to)|we(?:'ve| have)? (?:learn(?:ed|t)|found out|realised"
-    r"|realized|discovered)\b|lessons? (?:learn(?:ed|t)|is|was|are|:)|root cause(?: of [^.,;]{3,40})? (?:is|was)\b"
-    r"|(?:the |real |main |actual )(?:reason|cause) (?:is|was|for|behind|why)|(?:was|were|is|are) caused by"
+    r"\b(?:turn(?:s|ed) out (?:that|to)|we(?:'ve| have)? (?:learn(?:ed|t)|found out"
+    r"|realised"
+    r"|realized|discovered)\b|lessons? (?:learn(?:ed|t)|is|was|are|:)|root cause(?:"
+    r" of [^.,;]{3,40})? (?:is|was)\b"
+    r"|(?:the |real |main |actual )(?:reason|cause) (?:is|was|for|behind|why)|(?:was"
+    r"|were|is|are) caused by"
     r"|(?:shows|showed|proved|revealed|confirmed|suggests) that"
     r"|what (?:works|worked|helped|helps) (?:is|was|best))",
     re.IGNORECASE,
@@ -80,9 +99,11 @@ _HALTING = re.compile(
 )
 # A fact has a verb: not "R Project Developer Sprint" or "Plan to keep going".
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|can|cannot|does|do|did|won't|isn't|aren't|wasn't"
+    r"\b(?:is|are|was|were|has|have|had|will|can|cannot|does|do|did|won't|isn't"
+    r"|aren't|wasn't"
     r"|doesn't|didn't|hasn't|must)\b|\w['\u2019](?:s|re|ve|ll) |\b[a-z]{2,}ed\b"
-    r"|\b[a-z]{2,}s (?:the|an?|on|in|at|from|to|by|with|until|for|back|out|up|its|their|our|his"
+    r"|\b[a-z]{2,}s (?:the|an?|on|in|at|from|to|by|with|until|for|back|out|up|its"
+    r"|their|our|his"
     r"|her|no|all|not|into|only|about|\d)\b",
     re.IGNORECASE,
 )
@@ -93,7 +114,8 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _FLEETING = re.compile(
-    r"\b(?:in (?:a|the next) (?:few|couple)|right now|at the moment|just now|a few (?:hours|minutes|seconds)"
+    r"\b(?:in (?:a|the next) (?:few|couple)|right now|at the moment|just now|a few"
+    r" (?:hours|minutes|seconds)"
     r"|(?:this|last) (?:minute|second)|see you|got it|sounds good)\b",
     re.IGNORECASE,
 )
