@@ -12,7 +12,7 @@ from connections.models import Project, User
 from memory.learned import HAND, Learned, MemoryRefused, Quoted, Remembered
 from memory.learning.screening import screen
 from memory.models import Observation
-from memory.observations import correct, remember, share
+from memory.observations import correct, current, remember, share
 
 
 class HoldsSecret(MemoryRefused):
@@ -55,10 +55,22 @@ def remember_by_hand(
         origin=HAND,
     )
     with transaction.atomic():
+        if shared and _is_shared(project, user, learned):
+            return remember(project, None, learned)
         found = remember(project, user, learned)
         if shared and not found.observation.is_shared:
             share(found.observation, by=user)
     return found
+
+
+def _is_shared(project: Project, user: User, learned: Learned) -> bool:
+    """Return whether the project's memory says it already, for `user` to see."""
+    said = current(project, user).filter(
+        scope__user=None,
+        observation_type=learned.observation_type,
+        words_hash=learned.words_hash,
+    )
+    return said.exists()
 
 
 def correct_by_hand(observation: Observation, text: str, *, by: User) -> Observation:
