@@ -12,6 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.observations import ContextView, ObservationViewSet, SyncView
 from memory.api.views import ChatView, ConversationViewSet, StopView
 from retrieval.api.views import SearchView
 
@@ -20,6 +21,7 @@ router.register("projects", ProjectViewSet)
 router.register("graph/nodes", NodeViewSet)
 router.register("graph/edges", EdgeViewSet)
 router.register("memory/conversations", ConversationViewSet)
+router.register("memory/observations", ObservationViewSet)
 
 schema = SpectacularAPIView.as_view()
 # The page styles itself by style elements; the policy allows none elsewhere.
@@ -32,6 +34,8 @@ urlpatterns = [
     path("graph/paths/", PathsView.as_view(), name="paths"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("search/", SearchView.as_view(), name="search"),
+    path("memory/context/", ContextView.as_view(), name="memory-context"),
+    path("memory/sync/", SyncView.as_view(), name="memory-sync"),
     path("chat/", ChatView.as_view(), name="api-chat"),
     path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
     path("schema/", schema, name="schema"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,6 +74,12 @@ class Sentences:
         return Span(
             start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())
         )
+
+    def __iter__(self) -> Iterator[Span]:
+        """Yield the sentences in order, without blanks at their ends."""
+        for start in self._starts:
+            if start < len(self.text) and (span := self.around(start)).start < span.end:
+                yield span
 
     @cached_property
     def _foreign(self) -> Sequence[Span]:

@@ -44,7 +44,15 @@ class ConversationSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Conversation
-        fields = ("id", "project", "title", "created_at", "updated_at")
+        fields = (
+            "id",
+            "project",
+            "title",
+            "is_pinned",
+            "ended_at",
+            "created_at",
+            "updated_at",
+        )
 
 
 def _text() -> serializers.CharField:
@@ -139,6 +147,8 @@ ConversationResponse = inline_serializer(
         "id": serializers.UUIDField(),
         "project": serializers.CharField(),
         "title": _text(),
+        "is_pinned": serializers.BooleanField(),
+        "ended_at": serializers.DateTimeField(allow_null=True),
         "created_at": serializers.DateTimeField(),
         "updated_at": serializers.DateTimeField(),
         "turns": _Turn,

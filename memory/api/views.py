@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpResponseBase
 from drf_spectacular.utils import extend_schema
-from rest_framework import mixins, serializers, viewsets
+from rest_framework import mixins, serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -19,6 +19,7 @@ from connections.api.permissions import caller
 from connections.models import ApiToken, Scope, record_audit
 from memory.agent.run import Asked, answered
 from memory.agent.storing import ask_to_stop
+from memory.api.conversations import ConversationChanges
 from memory.api.reading import conversation_with_turns, own_conversations
 from memory.api.serializers import (
     ChatEvent,
@@ -69,10 +70,10 @@ class ChatView(APIView):
 
 @extend_schema(tags=["chat"])
 class ConversationViewSet(
+    ConversationChanges,
     mixins.ListModelMixin,
     mixins.RetrieveModelMixin,
     mixins.DestroyModelMixin,
-    viewsets.GenericViewSet,
 ):
     """The caller's own conversations, the newest first."""
 
@@ -80,7 +81,8 @@ class ConversationViewSet(
     queryset = Conversation.objects.none()
     lookup_value_converter = "uuid"
     page_by = ("-created_at", "-pk")
-    scopes = {"destroy": Scope.WRITE}
+    parser_classes = (JSONBody,)
+    scopes = dict.fromkeys(("destroy", "partial_update", "end"), Scope.WRITE)
 
     def get_queryset(self) -> Any:
         if self.action == "list":

@@ -27,10 +27,18 @@ READ = [
     ("get", "graph/paths/?from={node}&to={other}", None),
     ("get", "graph/statistics/?project=acme/main", None),
     ("get", "memory/conversations/", None),
+    ("get", "memory/observations/", None),
+    ("get", "memory/context/?project=acme/main", None),
     ("post", "search/", {"project": "acme/main", "query": "launch"}),
 ]
 ASK = ("post", "chat/", {"project": "acme/main", "question": "When is the launch?"})
-LISTS = {"projects/", "graph/nodes/", "graph/edges/", "memory/conversations/"}
+LISTS = {
+    "projects/",
+    "graph/nodes/",
+    "graph/edges/",
+    "memory/conversations/",
+    "memory/observations/",
+}
 EVERYTHING = pytest.mark.parametrize(("method", "path", "body"), [*READ, ASK])
 
 
@@ -99,11 +107,20 @@ def test_a_token_without_the_scope_is_a_403(method, path, body, call, project, m
 def test_no_address_was_forgotten_above():
     """Fails when an address is added and nobody says here who may call it."""
     tried = {path.partition("?")[0] for _, path, _ in [*READ, ASK]}
-    tried |= {"memory/conversations/{conversation}/", "schema/", "docs/", ""}
+    # Tested with what they change, in tests/memory/api.
+    tried |= {
+        "memory/conversations/{conversation}/",
+        "memory/conversations/{conversation}/end/",
+        "memory/observations/{observation}/",
+        "memory/observations/{observation}/restore/",
+        "memory/sync/",
+    }
+    tried |= {"schema/", "docs/", ""}
     routes = {str(pattern.pattern) for pattern in api.urlpatterns}
     named = {
         route.replace("graph/nodes/<int:pk>", "graph/nodes/{node}")
         .replace("graph/edges/<int:pk>", "graph/edges/{edge}")
+        .replace("memory/observations/<int:pk>", "memory/observations/{observation}")
         .replace("<uuid:pk>", "{conversation}")
         for route in routes
     }
