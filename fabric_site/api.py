@@ -12,6 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.gk import EnvironmentsView, MemoryGraphView
 from memory.api.views import ChatView, ConversationViewSet
 from retrieval.api.views import SearchView
 
@@ -33,6 +34,11 @@ urlpatterns = [
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("search/", SearchView.as_view(), name="search"),
     path("chat/", ChatView.as_view(), name="api-chat"),
+    # Published without a slash at the end; both are answered.
+    path("memory/graph", MemoryGraphView.as_view(), name="memory-graph"),
+    path("memory/graph/", MemoryGraphView.as_view()),
+    path("memory/environments", EnvironmentsView.as_view(), name="environments"),
+    path("memory/environments/", EnvironmentsView.as_view()),
     path("schema/", schema, name="schema"),
     path("docs/", docs, name="api-docs"),
     re_path("", csrf_exempt(unknown_address)),

@@ -17,5 +17,10 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "retrieval.tasks.refresh_due_communities",
         "schedule": 60,
     },
+    "learn from the use of edges": {
+        "task": "memory.count_edge_uses",
+        "schedule": 120,
+    },
+    "forget unused edges": {"task": "memory.forget_edge_uses", "schedule": 86_400},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -1,9 +1,11 @@
 from memory.models.conversation import Citation, Conversation, Turn
+from memory.models.edge_use import EdgeUse
 from memory.models.observation import Feedback, MemoryScope, Observation, Reference
 
 __all__ = [
     "Citation",
     "Conversation",
+    "EdgeUse",
     "Feedback",
     "MemoryScope",
     "Observation",
