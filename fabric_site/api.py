@@ -36,9 +36,9 @@ urlpatterns = [
     path("chat/", ChatView.as_view(), name="api-chat"),
     # Published without a slash at the end; both are answered.
     path("memory/graph", MemoryGraphView.as_view(), name="memory-graph"),
-    path("memory/graph/", MemoryGraphView.as_view()),
+    path("memory/graph/", MemoryGraphView.as_view(schema=None)),
     path("memory/environments", EnvironmentsView.as_view(), name="environments"),
-    path("memory/environments/", EnvironmentsView.as_view()),
+    path("memory/environments/", EnvironmentsView.as_view(schema=None)),
     path("schema/", schema, name="schema"),
     path("docs/", docs, name="api-docs"),
     re_path("", csrf_exempt(unknown_address)),

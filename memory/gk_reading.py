@@ -54,7 +54,7 @@ class Fact:
 class Session:
     """A conversation as an episode: what it was about, who answered, from where.
 
-    `source`, `filename` and `channel` are those cited most; empty where none is.
+    Not `is_own` where another shared it. `source`, `filename` and `channel` are those cited most; empty where none is.
     """
 
     id: uuid.UUID
@@ -64,6 +64,7 @@ class Session:
     agent_id: str
     turn_count: int
     timestamp: datetime
+    is_own: bool = True
     source: str = ""
     filename: str = ""
     channel: str = ""
@@ -195,6 +196,7 @@ class _Episodes:
     """Conversations with all that their episodes are made of, read at once."""
 
     project: Project
+    user_id: int
     conversations: Sequence[Conversation]
     counts: Mapping[uuid.UUID, _Counted]
     first: Mapping[uuid.UUID, tuple[str, str, Mapping[str, JSON]]]
@@ -217,6 +219,7 @@ class _Episodes:
         named, channels = _tied(user, project, nodes)
         return cls(
             project=project,
+            user_id=user.pk,
             conversations=found,
             counts=counts,
             first=first,
@@ -244,6 +247,7 @@ class _Episodes:
             agent_id=self.models.get(pk, ""),
             turn_count=count.turns if count else 0,
             timestamp=conversation.updated_at,
+            is_own=conversation.user_id == self.user_id,
             source=_most(self.nodes[node].source_kind for node in known),
             filename=_most(self.nodes[node].filename for node in known),
             channel=_most(self.channels.get(node, "") for node in known),

@@ -203,6 +203,7 @@ def _draw_session(drawing: _Drawing, session: Session) -> None:
     metadata: dict[str, JSON] = {
         **provenance,
         "conversation": str(session.id),
+        "is_own": session.is_own,
         "title": session.title,
         "summary": session.summary,
         "topics": list(session.topics),
