@@ -94,7 +94,9 @@ def left_out(cut: Cut, nodes: Mapping[int, Node]) -> str:
     of = named(node) if node else f"node {cut.node_id}"
     total = f"{cut.total:,}" if cut.is_exact else f"{cut.total:,} or more"
     towards = "from it" if cut.direction == "out" else "to it"
-    return f"Of {of} the {cut.shown:,} strongest of {total} edges {towards} were walked."
+    return (
+        f"Of {of} the {cut.shown:,} strongest of {total} edges {towards} were walked."
+    )
 
 
 def _sentence(start: int, hops: Sequence[Hop], nodes: Mapping[int, Node]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -44,7 +45,7 @@ def count_uses(
     times: float = 1.0,
 ) -> int:
     """Count `times` uses of edges of `project`; return how many of them there are."""
-    values = {
+    values: dict[str, Any] = {
         "tenant": project.tenant_id,
         "project": project.pk,
         "edges": sorted(set(edges)),
@@ -62,7 +63,7 @@ def uses_among(
     project: Project, nodes: Collection[int], now: datetime
 ) -> list[LearnedWeight]:
     """Return the edges of `project` among `nodes` that were used, faded to `now`."""
-    values = {
+    values: dict[str, Any] = {
         "tenant": project.tenant_id,
         "project": project.pk,
         "nodes": list(nodes),
@@ -76,7 +77,7 @@ def uses_among(
 
 def forget_unused(now: datetime | None = None) -> int:
     """Delete the counts that have faded away; return how many."""
-    values = {
+    values: dict[str, Any] = {
         "at": now or timezone.now(),
         "half_life": _half_life(),
         "least": LEAST,
@@ -154,9 +155,7 @@ def edges_that_led(
     return frozenset(_edges_back(goals & depths.keys(), back))
 
 
-def _edges_back(
-    goals: Iterable[int], back: dict[int, list[Hop]]
-) -> Iterable[int]:
+def _edges_back(goals: Iterable[int], back: dict[int, list[Hop]]) -> Iterable[int]:
     """Yield the edges of all shortest ways back from `goals`."""
     seen, waiting = set[int](), list(goals)
     while waiting:
@@ -181,4 +180,3 @@ def _walked_from(turn: Turn) -> Iterable[int]:
 
 def _half_life() -> float:
     return float(settings.FABRIC["EDGE_HALF_LIFE"]) * DAY
-

@@ -58,7 +58,7 @@ def environment() -> dict[str, JSON]:
 
 
 def _providers() -> list[JSON]:
-    kinds = {"embedder": embedders, "chat": chat_models}
+    kinds = {"embedder": sorted(embedders), "chat": sorted(chat_models)}
     return [
         {
             "kind": kind,
@@ -66,8 +66,8 @@ def _providers() -> list[JSON]:
             "is_configured": name not in _KEYS
             or bool(settings.FABRIC.get(_KEYS[name])),
         }
-        for kind, registry in kinds.items()
-        for name in sorted(registry)
+        for kind, names in kinds.items()
+        for name in names
     ]
 
 
@@ -119,6 +119,8 @@ def _version(name: str) -> str | None:
 
 def _limits() -> dict[str, JSON]:
     named: dict[str, JSON] = {
-        name.lower(): settings.FABRIC[name] for name in LIMITS if name in settings.FABRIC
+        name.lower(): settings.FABRIC[name]
+        for name in LIMITS
+        if name in settings.FABRIC
     }
     return {**named, "memory_graph": LIMIT, "memory_graph_most": LIMIT_MOST}

@@ -101,7 +101,9 @@ class GkForm(forms.Form):
     @property
     def complaints(self) -> list[str]:
         return [
-            f"{name}: {error}" for name, errors in self.errors.items() for error in errors
+            f"{name}: {error}"
+            for name, errors in self.errors.items()
+            for error in errors
         ]
 
 
@@ -170,9 +172,7 @@ def groups_of(view: GkView) -> list[Group]:
     by_type: dict[str, list[Listed]] = {name: [] for name in NODE_TYPES}
     for node in sorted(nodes.values(), key=_order):
         by_type[node.node_type].append(_listed(node, ties[node.id]))
-    return [
-        Group(name, KINDS[name], rows) for name, rows in by_type.items() if rows
-    ]
+    return [Group(name, KINDS[name], rows) for name, rows in by_type.items() if rows]
 
 
 def _order(node: GkNode) -> tuple[int, str]:
@@ -217,7 +217,7 @@ def _rows(said: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines = []
     for name, value in said.items():
         if isinstance(value, dict):
-            parts = [f"{part} {_plain(one)}" for part, one in value.items()]
+            parts = [f"{_plain(part)} {_plain(one)}" for part, one in value.items()]
             lines.append((name, " · ".join(parts)))
         elif isinstance(value, list):
             lines += [(row["kind"], _described(row)) for row in value]

@@ -54,7 +54,8 @@ class Fact:
 class Session:
     """A conversation as an episode: what it was about, who answered, from where.
 
-    Not `is_own` where another shared it. `source`, `filename` and `channel` are those cited most; empty where none is.
+    Not `is_own` where another shared it. `source`, `filename` and `channel` are those
+    cited most; empty where none is.
     """
 
     id: uuid.UUID
@@ -166,9 +167,7 @@ def _fact(row: tuple, contributions: Mapping[str, Contribution]) -> Fact:
     )
 
 
-def _asking(
-    rows: QuerySet[Conversation], project: Project, query: str
-) -> QuerySet[Turn]:
+def _asking(rows: QuerySet[Conversation], project: Project, query: str) -> QuerySet:
     """Return the conversations one of whose questions or titles says the query."""
     asked = SearchQuery(query, config=project.language, search_type="websearch")
     said = SearchVector("question", "conversation__title", config=project.language)
@@ -284,16 +283,12 @@ class _Episodes:
 def _counts(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, _Counted]:
     rows = Turn.objects.filter(conversation__in=ids).order_by()
     counted = rows.values("conversation").annotate(n=Count("pk"), last=Max("pk"))
-    return {
-        row["conversation"]: _Counted(row["n"], row["last"]) for row in counted
-    }
+    return {row["conversation"]: _Counted(row["n"], row["last"]) for row in counted}
 
 
 def _turns(
     ids: Sequence[uuid.UUID], last: Sequence[int]
-) -> tuple[
-    dict[uuid.UUID, tuple[str, str, Mapping[str, JSON]]], dict[uuid.UUID, str]
-]:
+) -> tuple[dict[uuid.UUID, tuple[str, str, Mapping[str, JSON]]], dict[uuid.UUID, str]]:
     """Return of each conversation how it began, and who answered last."""
     first = (
         Turn.objects.filter(conversation__in=ids)

@@ -26,6 +26,7 @@ _GROUPS = {
     CONCERNS: TOPICAL,
     ABOUT: TOPICAL,
 }
+_GROUP_NAMES = (ATTRIBUTION, TOPICAL, PROVENANCE)
 LABEL, HUBS = 60, 10
 
 
@@ -98,13 +99,13 @@ class Shape:
         nodes, edges = len(self.nodes), len(self.edges)
         pairs = nodes * (nodes - 1) / 2
         hubs = sorted(self.nodes, key=lambda node: (-node.degree, node.id))[:HUBS]
-        groups = dict.fromkeys((ATTRIBUTION, TOPICAL, PROVENANCE), 0)
+        groups: dict[str, JSON] = dict.fromkeys(_GROUP_NAMES, 0)
         return {
             "node_count": nodes,
             "edge_count": edges,
             "nodes_by_type": dict(Counter(node.node_type for node in self.nodes)),
             "edges_by_label": dict(Counter(edge.label for edge in self.edges)),
-            "edges_by_group": groups | Counter(edge.group for edge in self.edges),
+            "edges_by_group": {**groups, **Counter(edge.group for edge in self.edges)},
             "mean_degree": round(2 * edges / nodes, 4) if nodes else 0.0,
             "max_degree": max((node.degree for node in self.nodes), default=0),
             "density": round(edges / pairs, 6) if pairs else 0.0,

@@ -23,7 +23,7 @@
   const stage = document.getElementById("gk");
   if (!stage) return;
   const chosen = document.getElementById("gk-chosen");
-  const FEW = 150;
+  const FEW = 150, CROWDED = 40;
   const SHAPES = {
     fact: "ellipse", memory: "round-rectangle", topic: "triangle",
     entity: "hexagon", meta: "diamond",
@@ -64,6 +64,9 @@
       "line-color": resolved("--accent"), "text-rotation": "autorotate",
       "text-outline-color": resolved("--card"), "text-outline-width": 2,
     } },
+    // Among many, what is remembered tells its name from near by or when it is chosen.
+    { selector: "node.quiet", style: { "min-zoomed-font-size": 15 } },
+    { selector: "node.named", style: { "min-zoomed-font-size": 0 } },
     { selector: "node.chosen", style: { "border-width": 3, "border-color": resolved("--accent") } },
     { selector: ".far", style: { opacity: 0.18 } },
   ];
@@ -73,7 +76,7 @@
       id: node.id, type: node.node_type, degree: node.degree,
       label: node.metadata.key ? `${node.metadata.key}: ${node.content}` : node.content,
       size: 12 + 6 * Math.sqrt(node.degree),
-    } })),
+    }, classes: graph.nodes.length > CROWDED && (node.node_type === "fact" || node.node_type === "memory") ? "quiet" : "" })),
     ...graph.edges.map((edge, n) => ({ data: {
       id: `edge ${n}`, source: edge.source, target: edge.target,
       label: edge.label.replaceAll("_", " "), width: Math.min(4, 0.8 + 0.4 * edge.weight),
@@ -87,7 +90,7 @@
         concentric: (node) => Math.ceil(Math.log2(1 + node.data("degree"))), levelWidth: () => 1 });
 
   const mark = (cy, node) => {
-    cy.elements().removeClass("far near chosen");
+    cy.elements().removeClass("far near named chosen");
     document.querySelector(".gk-list li.chosen")?.classList.remove("chosen");
     if (!node) {
       chosen.textContent = "Choose a node to see what it is tied to.";
@@ -96,6 +99,7 @@
     const near = node.closedNeighborhood();
     cy.elements().not(near).addClass("far");
     near.edges().addClass("near");
+    near.nodes().addClass("named");
     node.addClass("chosen");
     const degree = node.data("degree");
     chosen.textContent = `${node.data("label")}: ${degree} ${degree === 1 ? "edge" : "edges"}.`;

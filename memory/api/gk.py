@@ -62,5 +62,3 @@ def _timed(answer: dict[str, Any], started: float) -> Response:
     """Return an answer with the milliseconds it took, for the page that shows them."""
     took = (time.perf_counter() - started) * 1000
     return Response(answer, headers={"Server-Timing": f"total;dur={took:.1f}"})
-
-

@@ -16,7 +16,7 @@ QUERY_CHARACTERS = 2000
 class TypesField(serializers.CharField):
     """Node types of the view, with commas between them; another is an error."""
 
-    def to_internal_value(self, data: Any) -> tuple[str, ...]:
+    def to_internal_value(self, data: Any) -> Any:
         given = super().to_internal_value(data).split(",")
         names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
         if unknown := [name for name in names if name not in NODE_TYPES]:

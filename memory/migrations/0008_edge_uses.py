@@ -1,4 +1,4 @@
-"""The use of edges, counted once a turn, and held in their project by a composite foreign key."""
+"""The use of edges, held in their project by a composite key, counted once a turn."""
 
 import django.db.models.deletion
 from django.db import migrations, models

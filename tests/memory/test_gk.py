@@ -334,7 +334,9 @@ def test_a_query_finds_facts_each_with_the_retrievers_that_did(
 
 
 @pytest.mark.django_db
-def test_a_limit_says_when_it_left_something_out(project: Project, member: User) -> None:
+def test_a_limit_says_when_it_left_something_out(
+    project: Project, member: User
+) -> None:
     for n in range(3):
         make_observation(project, member, f"fact {n}")
     assert not memory_graph(member, project, limit=3).truncated
