@@ -14,6 +14,7 @@ from benchmarks import (
     fit,
     ingest,
     injection,
+    learned,
     memory,
     quality,
     search,
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "memory": memory.run,
     "agent": agent.run,
     "injection": injection.run,
+    "learned": learned.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

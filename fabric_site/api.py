@@ -12,6 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.gk import EnvironmentsView, MemoryGraphView
 from memory.api.observations import ContextView, ObservationViewSet, SyncView
 from memory.api.views import ChatView, ConversationViewSet, StopView
 from retrieval.api.views import SearchView
@@ -38,6 +39,11 @@ urlpatterns = [
     path("memory/sync/", SyncView.as_view(), name="memory-sync"),
     path("chat/", ChatView.as_view(), name="api-chat"),
     path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
+    # Published without a slash at the end; both are answered.
+    path("memory/graph", MemoryGraphView.as_view(), name="memory-graph"),
+    path("memory/graph/", MemoryGraphView.as_view(schema=None)),
+    path("memory/environments", EnvironmentsView.as_view(), name="environments"),
+    path("memory/environments/", EnvironmentsView.as_view(schema=None)),
     path("schema/", schema, name="schema"),
     path("docs/", docs, name="api-docs"),
     re_path("", csrf_exempt(unknown_address)),

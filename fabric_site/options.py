@@ -24,6 +24,7 @@ def limits() -> dict[str, Any]:
         "WALK_FAN_OUT_MOST": env.whole(
             "FABRIC_WALK_FAN_OUT", 500, least=1, most=10_000
         ),
+        "EDGE_HALF_LIFE": env.whole("FABRIC_EDGE_HALF_LIFE", 90, least=1, most=36_500),
     }
 
 

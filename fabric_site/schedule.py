@@ -30,5 +30,10 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.delete_faded",
         "schedule": 3600,
     },
+    "learn from the use of edges": {
+        "task": "memory.count_edge_uses",
+        "schedule": 120,
+    },
+    "forget unused edges": {"task": "memory.forget_edge_uses", "schedule": 86_400},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

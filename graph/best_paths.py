@@ -3,7 +3,8 @@
 A step costs `(1 + age) / ln(e + weight)`, age from 0 (now) towards 1 (long ago; one
 half where the edge has no date); a year is half of the way. Passing through a node
 costs `ln(1 + edges)` besides: that two people are of one company says little, that both
-wrote in one thread says much. Both ends are free.
+wrote in one thread says much. Both ends are free. Where it is asked for, an edge weighs
+more by as often as it led to what was cited (`graph.learned_weights`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from datetime import datetime
 from itertools import count
 
 from connections.models import Project
+from graph.learned_weights import learned_among
 from graph.models import Edge
 from graph.paths import MOST_HOPS, Path, Paths, Side, finish
 from graph.querysets import NodeQuerySet
@@ -41,11 +43,12 @@ def best_paths(
     relations: Iterable[str] | None = None,
     as_of: datetime | None = None,
     fan_out: int | None = FAN_OUT,
+    learned: bool = False,
 ) -> Paths:
     """Return up to `limit` paths of at most `depth` edges within `nodes`, cheapest first.
 
     No path comes by a node twice. Of each node its best `fan_out` edges each way are
-    walked, from the start and from the end.
+    walked, from the start and from the end. `learned` prices edges by their use too.
     """
     terms = Terms.of(project, relations, as_of, fan_out, MOST_HOPS)
     near, far = Side(nodes, terms, start), Side(nodes, terms, end)
@@ -55,7 +58,7 @@ def best_paths(
         while side.level < levels and side.frontier:
             side.advance()
     ways = _between(near, far, depth)
-    prices = _prices(nodes, ways, (start, end), terms)
+    prices = _prices(nodes, ways, (start, end), terms, learned=learned)
     search = _Search(ways, prices, end, depth)
     found, is_complete = search.run(start, limit + 1)
     near.is_complete = near.is_complete and is_complete
@@ -105,7 +108,12 @@ class Prices:
 
 
 def _prices(
-    nodes: NodeQuerySet, ways: Ways, ends: tuple[int, int], terms: Terms
+    nodes: NodeQuerySet,
+    ways: Ways,
+    ends: tuple[int, int],
+    terms: Terms,
+    *,
+    learned: bool,
 ) -> Prices:
     steps = [hop for out in ways.values() for hop in out]
     said = dict(
@@ -113,12 +121,23 @@ def _prices(
         .filter(pk__in={hop.edge for hop in steps})
         .values_list("pk", "occurred_at")
     )
+    used = _uses(steps, terms) if learned else {}
     edges = {
-        hop.edge: edge_price(hop.weight, said.get(hop.edge), terms.live)
+        hop.edge: edge_price(
+            hop.weight + used.get(hop.edge, 0.0), said.get(hop.edge), terms.live
+        )
         for hop in steps
     }
     passed = {hop.far for hop in steps} - {*ends}
     return Prices(edges, _node_prices(nodes, passed, terms))
+
+
+def _uses(steps: Sequence[Hop], terms: Terms) -> dict[int, float]:
+    ends = {end for hop in steps for end in (hop.near, hop.far)}
+    uses: dict[int, float] = defaultdict(float)
+    for learned in learned_among(terms.project, ends, terms.live):
+        uses[learned.edge] += learned.uses
+    return uses
 
 
 def edge_price(weight: float, said: datetime | None, now: datetime) -> float:

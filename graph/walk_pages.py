@@ -15,6 +15,7 @@ from django.utils import timezone
 from connections.models import User
 from connections.records import clean_key
 from graph.best_paths import best_paths
+from graph.explanations import Explained, explained, summary
 from graph.models import Node
 from graph.pages import FROM_TARGET, PAGE, node_of, reader
 from graph.paths import Path, Paths
@@ -44,6 +45,14 @@ class Stop:
     node: Node
     relation: str = ""
     forward: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A path, stop by stop and as a sentence."""
+
+    stops: tuple[Stop, ...]
+    explained: Explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,7 @@ def paths(request: HttpRequest, pk: int) -> HttpResponse:
                 fan_out=FAN_OUT,
             )
             context |= {"end": end, **_ways(allowed, found)}
+            context["summary"] = summary(node, end, found, DEPTH)
     return render(request, "graph/paths.html", context)
 
 
@@ -154,7 +164,7 @@ def _ways(allowed: NodeQuerySet, found: Paths) -> dict[str, Any]:
     nodes = _shown(allowed, [*on_ways, *(each.node_id for each in cut)])
     return {
         "ways": [
-            _stops(path, nodes)
+            Way(_stops(path, nodes), explained(path, nodes))
             for path in found.paths
             if set(path.nodes) <= nodes.keys()
         ],
@@ -165,9 +175,9 @@ def _ways(allowed: NodeQuerySet, found: Paths) -> dict[str, Any]:
     }
 
 
-def _stops(path: Path, nodes: dict[int, Node]) -> list[Stop]:
+def _stops(path: Path, nodes: dict[int, Node]) -> tuple[Stop, ...]:
     stops = [Stop(nodes[path.nodes[0]])]
     for hop in path.hops:
         name = hop.relation.replace("_", " ")
         stops.append(Stop(nodes[hop.far], name, hop.forward))
-    return stops
+    return tuple(stops)

@@ -7,7 +7,11 @@ class MemoryConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
-        from memory import records  # noqa: F401 - registers types and relations
+        from memory import (  # noqa: F401 - each registers itself
+            edge_tasks,
+            edge_uses,
+            records,
+        )
         from memory.fading import due_nodes
         from memory.support import check_support
         from retrieval.search import left_out

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from memory import pages
+from memory import gk_pages, pages
 
 urlpatterns = [
     path("", pages.chat, name="chat"),
+    path("memory/graph/", gk_pages.memory_graph_page, name="memory_graph"),
     path("ask/", pages.ask_question, name="ask"),
     path("conversations/<uuid:pk>/", pages.conversation, name="conversation"),
     path(

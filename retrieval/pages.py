@@ -33,6 +33,7 @@ from retrieval.results import Filters, SearchAnswer
 from retrieval.samples import sample_questions
 from retrieval.search import search
 from retrieval.shown import shown
+from retrieval.time_slices import slice_of
 from retrieval.understood import LABELS, chips_of
 
 
@@ -90,10 +91,16 @@ def neighbourhood(request: HttpRequest, pk: int) -> HttpResponse:
     filters, complaints = filters_of(Asked(as_of=request.GET.get("as_of", "")))
     project: Project = node.project
     context: dict[str, Any] = {"node": node, "project": project}
+    try:
+        nodes = Node.objects.visible_to(user).of(project).current()
+        context["slice"] = sliced = slice_of(nodes, node, request.GET.get("day", ""))
+    except ValueError as error:
+        complaints = (*complaints, str(error))
     if complaints:
         context["complaints"] = complaints
     else:
-        context["picture"] = picture_of(node, user, project, as_of=filters.as_of)
+        as_of = filters.as_of or (sliced.as_of if sliced else None)
+        context["picture"] = picture_of(node, user, project, as_of=as_of)
     within = request.htmx  # type: ignore[attr-defined]
     template = "search/_neighbourhood.html" if within else "search/neighbourhood.html"
     response = render(request, template, context, status=400 if complaints else 200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,9 +90,14 @@ class Picture:
 def picture_of(
     node: Node, user: User, project: Project, *, as_of: datetime | None = None
 ) -> Picture:
-    """Return the best of what `user` may see around `node`, by weight of its ties."""
+    """Return the best of what `user` may see around `node`, by weight of its ties.
+
+    With `as_of` nothing is there that was valid or said only later.
+    """
     moment = as_of or timezone.now()
     nodes = Node.objects.visible_to(user).of(project).current().as_of(moment)
+    if as_of:
+        nodes = nodes.filter(_said_by(moment) | Q(pk=node.pk))
     direct = nearest(
         nodes, node.pk, project=project, depth=1, limit=LOOKED_AT, as_of=moment
     )
@@ -102,7 +108,11 @@ def picture_of(
         )
         ids = list(further.distances)[: DRAWN - 1]
     drawn = nodes.defer("search_vector", "metadata_vector", "embedding").in_bulk(ids)
-    edges = _edges(user, project, moment, [node.pk, *ids])
+    edges = _edges(user, project, moment, [node.pk, *ids], was_said=bool(as_of))
+    if as_of:
+        # Who and what has no date is there from its first tie on.
+        tied = _tied_to(node.pk, edges)
+        ids = [pk for pk in ids if pk in tied]
     around = _around(node, [drawn[pk] for pk in ids if pk in drawn], edges)
     centre = _at_centre(node)
     return Picture(
@@ -120,10 +130,35 @@ def family_of(node_type: str) -> str:
     return next((name for name, types in FAMILIES.items() if node_type in types), THING)
 
 
+def _said_by(moment: datetime) -> Q:
+    return Q(occurred_at=None) | Q(occurred_at__lte=moment)
+
+
+def _tied_to(centre: int, edges: Iterable[Edge]) -> set[int]:
+    """Return what edges lead to from the centre, over any number of them."""
+    beside: dict[int, set[int]] = defaultdict(set)
+    for edge in edges:
+        beside[edge.source_id].add(edge.target_id)
+        beside[edge.target_id].add(edge.source_id)
+    found, waiting = {centre}, [centre]
+    while waiting:
+        new = beside[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
 def _edges(
-    user: User, project: Project, moment: datetime, ids: Sequence[int]
+    user: User,
+    project: Project,
+    moment: datetime,
+    ids: Sequence[int],
+    *,
+    was_said: bool,
 ) -> list[Edge]:
     edges = Edge.objects.visible_to(user).of(project).live(moment)
+    if was_said:
+        edges = edges.filter(_said_by(moment))
     both = Q(source__in=ids) & Q(target__in=ids)
     return list(edges.filter(both).order_by("-weight", "pk")[: 20 * DRAWN])
 

@@ -128,6 +128,10 @@ def _path_fields() -> dict[str, serializers.Field]:
             default="shortest",
             help_text="`best` prefers strong, recent edges and goes around hubs.",
         ),
+        "learned": serializers.BooleanField(
+            default=False,
+            help_text="Of `best`: prefer edges that led to cited sources, too.",
+        ),
         "as_of": serializers.DateTimeField(required=False, help_text=AS_OF_HELP),
         "fan_out": _fan_out(),
     }

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Left
 from django.utils import timezone
 from django.utils.text import Truncator
 from rest_framework.request import Request
@@ -17,14 +18,16 @@ from connections.records import clean_key
 from graph.api.parameters import EdgeParameters, NodeParameters, find_node
 from graph.api.serializers import CutSerializer, EndSerializer, NeighboursSerializer
 from graph.best_paths import best_paths
+from graph.explanations import explained, left_out, summary
 from graph.matching import matching
 from graph.models import Edge, Evidence, Node
-from graph.paths import Path, nearest, shortest_paths
+from graph.paths import Path, Paths, nearest, shortest_paths
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.steps import Hop
 
 EDGES_MOST, NAME_CHARACTERS = 1000, 60
-WAYS = {"shortest": shortest_paths, "best": best_paths}
+CUTS_TOLD, SAID_CHARACTERS = 5, 200
+SHORTEST, BEST = "shortest", "best"
 EDGE_COLUMNS = (
     "relation",
     "weight",
@@ -166,31 +169,49 @@ def connection(
     kind: str,
     fan_out: int,
     as_of: datetime | None = None,
+    learned: bool = False,
 ) -> dict[str, Any]:
     """Return the shortest or the best paths between two nodes, the steps named."""
     allowed = allowed_in(start.project, request, as_of)
-    found = WAYS[kind](
-        allowed,
-        start.pk,
-        end.pk,
-        project=start.project,
-        depth=max_depth,
-        as_of=as_of,
-        fan_out=fan_out,
-    )
-    seen = {pk for path in found.paths for pk in path.nodes}
-    rows = visible(Node.objects.current(), request)
-    nodes = rows.only("key", "node_type", "title").in_bulk([*seen, start.pk, end.pk])
+    asked: dict[str, Any] = {
+        "project": start.project,
+        "depth": max_depth,
+        "as_of": as_of,
+        "fan_out": fan_out,
+    }
+    if kind == BEST:
+        found = best_paths(allowed, start.pk, end.pk, learned=learned, **asked)
+    else:
+        found = shortest_paths(allowed, start.pk, end.pk, **asked)
+    nodes = _on_the_way(found, request, start, end)
     return {
         "from": EndSerializer(nodes[start.pk]).data,
         "to": EndSerializer(nodes[end.pk]).data,
         "kind": kind,
         "max_depth": max_depth,
         "length": min((len(path.hops) for path in found.paths), default=None),
+        "summary": summary(nodes[start.pk], nodes[end.pk], found, max_depth),
         "paths": list(_shown(found.paths, nodes)),
         "cut": CutSerializer(found.cut, many=True).data,
+        "left_out": [left_out(cut, nodes) for cut in found.cut[:CUTS_TOLD]],
         "is_complete": found.is_complete,
     }
+
+
+def _on_the_way(
+    found: Paths, request: Request, start: Node, end: Node
+) -> dict[int, Node]:
+    """Return the nodes that paths come by, and the hubs that were cut."""
+    seen = {pk for path in found.paths for pk in path.nodes}
+    hubs = [cut.node_id for cut in found.cut[:CUTS_TOLD]]
+    rows = visible(Node.objects.current(), request).annotate(
+        begins=Left("content", SAID_CHARACTERS)
+    )
+    wanted = rows.only("key", "node_type", "title")
+    nodes = wanted.in_bulk([*seen, *hubs, start.pk, end.pk])
+    for node in nodes.values():
+        node.content = node.begins  # type: ignore[attr-defined] # annotated
+    return nodes
 
 
 def _shown(paths: Iterable[Path], nodes: dict[int, Node]) -> Iterable[dict[str, Any]]:
@@ -200,6 +221,8 @@ def _shown(paths: Iterable[Path], nodes: dict[int, Node]) -> Iterable[dict[str, 
             along = [nodes[pk] for pk in path.nodes]
             yield {
                 "text": told(path, nodes),
+                "explanation": explained(path, nodes).there,
+                "explanation_back": explained(path, nodes).back,
                 "cost": round(path.cost, 4),
                 "nodes": EndSerializer(along, many=True).data,
                 "edges": [_step(hop) for hop in path.hops],

@@ -238,6 +238,12 @@ FoundPath = inline_serializer(
         "text": serializers.CharField(
             help_text="In words: `Ann <-sent_by- Re: launch -in_thread-> Launch`."
         ),
+        "explanation": serializers.CharField(
+            help_text="A sentence from one end to the other: `Ann wrote “Re: launch”.`"
+        ),
+        "explanation_back": serializers.CharField(
+            help_text="The same, read from the other end."
+        ),
         "cost": serializers.FloatField(help_text="Of a shortest path its length."),
         "nodes": EndSerializer(many=True),
         "edges": PathStep,
@@ -254,8 +260,15 @@ PathsAnswer = inline_serializer(
         "length": serializers.IntegerField(
             allow_null=True, help_text="Edges of the shortest path; null: none found."
         ),
+        "summary": serializers.CharField(
+            help_text="How many ways there are and how long, in a sentence."
+        ),
         "paths": FoundPath,
         "cut": CutSerializer(many=True),
+        "left_out": serializers.ListField(
+            child=serializers.CharField(),
+            help_text="What was not walked, in sentences; the largest hubs first.",
+        ),
         "is_complete": serializers.BooleanField(
             help_text="False where not all ways between them were tried."
         ),

@@ -1,4 +1,5 @@
 from memory.models.conversation import Citation, Conversation, Turn
+from memory.models.edge_use import EdgeUse
 from memory.models.observation import (
     Feedback,
     MemoryScope,
@@ -10,6 +11,7 @@ from memory.models.observation import (
 __all__ = [
     "Citation",
     "Conversation",
+    "EdgeUse",
     "Feedback",
     "MemoryScope",
     "Observation",

@@ -77,11 +77,21 @@ class Turn(models.Model):
     remembered_at = models.DateTimeField(
         null=True, help_text="When memory took what it says: once."
     )
+    uses_counted_at = models.DateTimeField(
+        null=True, help_text="When the edges that led to its citations were counted."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         db_table = "turns"
         ordering: ClassVar[tuple[str, ...]] = ("id",)
+        indexes = (
+            models.Index(
+                fields=("id",),
+                condition=models.Q(uses_counted_at=None),
+                name="turns_uses_not_counted",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.question[:80]

@@ -2,7 +2,9 @@
 
 A message is often found by what was said just before it. From the best text hits the
 graph is walked along the conversation; each node then has each of the question's words
-as well as the nearest node that says it, less `decay` for each hop between them.
+as well as the nearest node that says it, less `decay` for each hop between them. With
+the option `learned` a hop costs less the more often its edge led to what was cited; no
+profile sets it, for it was not found to help (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from graph.embed import vector_type
+from graph.learned_weights import learned_among
 from graph.querysets import NodeQuerySet
 from graph.steps import Terms, tied, ways
 from retrieval import sql
@@ -166,7 +169,8 @@ def _scores(
     named: frozenset[int],
 ) -> NDArray[np.float64]:
     depth = int(plan.number("depth", DEPTH))
-    lent = lend(read.words, _places(read.ids, ways), plan.number("decay", DECAY), depth)
+    decay = _decay(ask, plan, read.ids, ways)
+    lent = lend(read.words, _places(read.ids, ways), decay, depth)
     idf = np.array([word.idf for word in ask.words.words])
     said = lent @ idf / idf.sum() if len(idf) else np.zeros(len(read.ids))
     is_named = np.array([node in named for node in read.ids], dtype=float)
@@ -184,11 +188,35 @@ def _places(ids: Sequence[int], ways: Sequence[tuple[int, int]]) -> NDArray[np.i
     return np.array(both, dtype=np.intp).reshape(len(both), 2)
 
 
+def _decay(
+    ask: Ask, plan: Plan, ids: Sequence[int], ways: Sequence[tuple[int, int]]
+) -> float | NDArray[np.float64]:
+    """Return what is left after a hop; after each of `ways`, where use counts."""
+    decay, learned = plan.number("decay", DECAY), plan.number("learned", 0.0)
+    if not learned:
+        return decay
+    uses: dict[tuple[int, int], float] = {}
+    for edge in learned_among(ask.project, ids, ask.filters.as_of or ask.now):
+        for ends in ((edge.source, edge.target), (edge.target, edge.source)):
+            uses[ends] = uses.get(ends, 0.0) + edge.uses
+    known = set(ids)
+    kept = [way for way in ways if known.issuperset(way)]
+    used = np.array([uses.get(way, 0.0) for way in kept], dtype=float)
+    result: NDArray[np.float64] = decay ** (1 / (1 + learned * np.log1p(used)))
+    return result.reshape(len(kept), 1)
+
+
 def lend(
-    words: NDArray[np.float64], ways: NDArray[np.intp], decay: float, hops: int
+    words: NDArray[np.float64],
+    ways: NDArray[np.intp],
+    decay: float | NDArray[np.float64],
+    hops: int,
 ) -> NDArray[np.float64]:
     """Return `words` (nodes x words) after each node took from its neighbours what
-    they have more of, less `decay` a hop, over at most `hops` hops both ways."""
+    they have more of, less `decay` a hop, over at most `hops` hops both ways.
+
+    `decay` is of all ways, or ways x 1: of each its own.
+    """
     near, far = ways[:, 0], ways[:, 1]
     for _ in range(hops):
         taken = words.copy()

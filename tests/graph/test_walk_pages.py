@@ -68,8 +68,9 @@ def test_the_ways_to_another_node_are_named(page: Client, project: Project) -> N
     make_edge(mail, thread, "in_thread")
     for named in ("thread", str(thread.pk)):
         text = text_of(page, "paths", ann, to=named)
-        assert text.index("sent by") < text.index("Re: launch")
-        assert text.index("in thread") < text.index("Launch day")
+        stops = text[text.index('class="way-step"') :]
+        assert stops.index("sent by") < stops.index("Re: launch")
+        assert stops.index("in thread") < stops.index("Launch day")
 
 
 def test_what_the_ways_left_out_is_said(

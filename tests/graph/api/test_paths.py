@@ -151,3 +151,17 @@ def test_paths_cost_a_bounded_number_of_queries(
     # steps; what was cut; nodes
     with django_assert_max_num_queries(13):
         client.get(URL, {"from": world.first.key, "to": world.secret.key})
+
+
+def test_paths_are_explained_both_ways_and_what_was_cut_is_said(world, member):
+    for n in range(3):
+        make_edge(make_node(world.project, f"slack:C1:9{n}.0"), world.channel)
+    client = token_client(member, world.project)
+    asked = {"from": world.first.key, "to": world.channel.key, "fan_out": 1}
+    body = client.get(URL, {**asked, "kind": "best", "learned": True}).json()
+    assert body["summary"].startswith("\u201cLaunch\u201d and #general are connected")
+    (path, *_) = body["paths"]
+    assert path["explanation"] == "\u201cLaunch\u201d was posted in #general."
+    assert path["explanation_back"] == "#general holds \u201cLaunch\u201d."
+    assert len(body["left_out"]) == len(body["cut"]) > 0
+    assert "strongest of" in body["left_out"][0]
