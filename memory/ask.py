@@ -37,7 +37,6 @@ def ask(
     user: User | None,
     conversation: Conversation | None = None,
     save: bool = True,
-    ignore: tuple[str, ...] = (),
 ) -> ChatAnswer:
     """Answer `question` from what `user` may see, every sentence with its source.
 
@@ -48,7 +47,7 @@ def ask(
     if conversation is not None and (user is None or conversation.user_id != user.pk):
         raise PermissionError("A question goes on in one's own conversation only.")
     started = time.perf_counter()
-    found = search(project, question, user=user, limit=PASSAGES, ignore=ignore)
+    found = search(project, question, user=user, limit=PASSAGES)
     passages = choose(project, question, found.results) if question.strip() else []
     call = Call(
         name="search",

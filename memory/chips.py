@@ -1,4 +1,8 @@
-"""How a question was understood, as chips that each can be taken back."""
+"""How a question was understood, as chips that each can be taken back.
+
+A turn stores what its search said of the question, and beside it the chips as they were
+told while it was answered (`memory.agent.events.Chip`).
+"""
 
 from __future__ import annotations
 
@@ -15,34 +19,51 @@ from memory.models import Turn
 from retrieval.asked import LISTS, MOMENTS
 from retrieval.understood import LABELS, TIME
 
-# The parts of a question's understanding beside what a search says of it.
-IGNORED = "ignored"
+CHIPS = "chips"
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """What was understood; to ask again with `ignore` takes it, or gives it, back."""
+    """What was understood; to ask again with `ignore` takes it, or gives it, back.
+
+    None: it was typed, and binds.
+    """
 
     label: str
     text: str
-    ignore: tuple[str, ...]
+    ignore: tuple[str, ...] | None
     is_ignored: bool = False
 
 
 def chips_of(turn: Turn, user: User) -> tuple[Chip, ...]:
     """Return the chips of a turn; a key is shown by the title `user` may see."""
     parsed: dict[str, Any] = turn.parsed or {}
-    ignored = tuple(map(str, parsed.get(IGNORED, ())))
-    said = [*_hints(parsed), *_filters(parsed)]
-    names = _names(turn, user, (value for _, value, _ in said))
+    told = parsed.get(CHIPS)
+    said = _told(told) if told is not None else [*_hints(parsed), *_filters(parsed)]
+    ignored = ignored_in(turn)
+    names = _names(turn, user, (text for _, text, _ in said))
     chips = [
-        Chip(label, names.get(text, text), (*ignored, name))
+        Chip(label, names.get(text, text), (*ignored, name) if name else None)
         for label, text, name in dict.fromkeys(said)
     ]
     for name in ignored:
         others = tuple(each for each in ignored if each != name)
         chips.append(Chip("ignored", name, others, is_ignored=True))
     return tuple(chips)
+
+
+def ignored_in(turn: Turn) -> tuple[str, ...]:
+    """Return what the question of a turn was asked to be read without."""
+    told: list[dict[str, str]] = (turn.parsed or {}).get(CHIPS) or []
+    return tuple(chip["ignore"] for chip in told if chip["how"] == "ignored")
+
+
+def _told(chips: list[dict[str, str]]) -> list[tuple[str, str, str]]:
+    return [
+        (chip["label"], chip["text"], chip["ignore"])
+        for chip in chips
+        if chip["how"] != "ignored"
+    ]
 
 
 def _hints(parsed: dict[str, Any]) -> list[tuple[str, str, str]]:

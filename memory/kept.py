@@ -14,7 +14,9 @@ from django.utils import timezone
 from connections.models import Project, User
 from connections.records import node_types
 from graph.models import Evidence, Node
+from memory.fading import KEPT_DAYS
 from memory.models import MemoryScope, Observation, Turn
+from memory.observation_writer import PART
 from memory.observations import importance_of
 
 PAGE, QUOTES = 30, 6
@@ -55,6 +57,7 @@ class Kept:
     may_change: bool
     is_mine: bool
     is_asker: bool
+    is_out: bool
     newer: Node | None
     older: tuple[Node, ...]
 
@@ -168,22 +171,31 @@ def _kept(
         may_change=_may_change(row, user),
         is_mine=row.scope.user_id == user.pk,
         is_asker=conversation is not None and conversation.user_id == user.pk,
+        is_out=row.left_at is not None or _has_faded(row),
         newer=newer,
         older=older,
     )
 
 
+def _has_faded(row: Observation) -> bool:
+    return row.superseded_by_id is None and row.counted.has_left(row.scope.ticks)
+
+
 def fades(row: Observation) -> str:
     """Return, in words, when an observation leaves memory if nobody asks about it."""
     if row.left_at:
-        return "It has left memory."
+        why = row.get_left_because_display()
+        days = KEPT_DAYS - (timezone.now() - row.left_at).days
+        return f"Out of memory ({why}); it can be brought back for {max(0, days)} days."
     if row.superseded_by_id:
         return "Something newer stands in its place."
     if row.is_pinned:
         return "Pinned: it does not fade."
     if row.leaves_at is None:
         return "It fades, but stays: it is protected."
-    left = max(1, row.leaves_at - row.scope.ticks)
+    left = row.leaves_at - row.scope.ticks
+    if left <= 0:
+        return f"Faded out; it can be brought back for {KEPT_DAYS} days."
     unit = _unit(row.scope)
     many = "" if left == 1 else "s"
     return f"Leaves after {left} more {unit}{many} without it."
@@ -191,16 +203,14 @@ def fades(row: Observation) -> str:
 
 def _unit(scope: MemoryScope) -> str:
     """Return what the memory of `scope` fades by, in words."""
-    is_day = settings.FABRIC.get("DECAY_TICK") == "day" or scope.user_id is None
-    return "day" if is_day else "conversation"
+    usual = "day" if scope.user_id is None else "conversation"
+    tick: str = settings.FABRIC["DECAY_TICK"] or usual
+    return tick
 
 
 def _may_change(row: Observation, user: User) -> bool:
-    """Return whether to offer changes; who may make them is decided where they are."""
-    if row.scope.user_id is not None:
-        return row.scope.user_id == user.pk
-    asker = row.conversation.user_id if row.conversation else None
-    return user.is_staff or asker == user.pk
+    """Return whether to offer changes; whoever makes one is checked again."""
+    return row.owner_id == user.pk or (row.is_shared and user.is_staff)
 
 
 def _proofs(rows: list[Observation], user: User) -> dict[int, list[Proof]]:
@@ -211,7 +221,7 @@ def _proofs(rows: list[Observation], user: User) -> dict[int, list[Proof]]:
         .order_by("pk")
     )
     evidence = list(said)
-    keys = {each.part for each in evidence} | {each.record.key for each in evidence}  # type: ignore[union-attr] # excluded
+    keys = {key for each in evidence for key in _cited_keys(each)}
     visible = Node.objects.visible_to(user).current().filter(key__in=keys)
     nodes = {
         (node.project_id, node.key): node
@@ -219,13 +229,18 @@ def _proofs(rows: list[Observation], user: User) -> dict[int, list[Proof]]:
     }
     found: dict[int, list[Proof]] = {}
     for each in evidence:
-        where = each.project_id
-        record = each.record.key if each.record else ""
-        node = nodes.get((where, each.part)) or nodes.get((where, record))
+        places = [(each.project_id, key) for key in _cited_keys(each)]
+        node = next((nodes[place] for place in places if place in nodes), None)
         proofs = found.setdefault(each.node_id or 0, [])
         if len(proofs) < QUOTES:
             proofs.append(Proof(each.quote if node else "", node))
     return found
+
+
+def _cited_keys(evidence: Evidence) -> tuple[str, ...]:
+    """Return the key of the node that was cited, then that of its record."""
+    record = evidence.record.key if evidence.record else ""
+    return evidence.part.removeprefix(PART), record
 
 
 def _older(rows: list[Observation], user: User) -> dict[int, list[Node]]:

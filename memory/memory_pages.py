@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -37,11 +36,10 @@ from memory.kept import (
     wanted_of,
 )
 from memory.models import Observation
+from memory.shown import REMEMBERING
 from memory.turn_pages import own_turn
 
 TEXT_CHARACTERS = 2_000
-# After this long the page of a turn no longer looks for what was remembered.
-REMEMBERING = timedelta(minutes=1)
 
 
 class Unusable(ValueError):

@@ -25,6 +25,7 @@ from connections.pages import (
 )
 from connections.sources.base import connectors
 from graph.models import Node
+from memory.agent.storing import settle_dead
 from memory.ask import ask, sample_questions
 from memory.history import ALL, HISTORY, conversations, history
 from memory.models import Conversation
@@ -87,6 +88,7 @@ def chat(request: HttpRequest) -> HttpResponse:
 def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = own_conversation(request, pk)
     request.session[PROJECT_KEY] = found.project_id
+    settle_dead(found)
     return _page(request, found.project, found)
 
 

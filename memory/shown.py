@@ -16,9 +16,10 @@ from django.utils.safestring import SafeString
 from connections.models import User
 from connections.records import node_types
 from graph.models import Node
+from memory.agent.offline import MODEL
 from memory.answers import ChatAnswer, Cited
-from memory.ask import MODEL, load_answer
-from memory.chips import Chip, chips_of
+from memory.chips import Chip, chips_of, ignored_in
+from memory.conversations import load_answer
 from memory.marked_up import answer_html
 from memory.models import Feedback, Observation, Turn
 
@@ -26,8 +27,8 @@ _NUMBER = re.compile(r"\s*\[(\d{1,3})\]")
 _OPEN, _CLOSE = "\x02", "\x03"
 _WORDS_MARKED = 40
 _AROUND = 240
-# How long a page looks for what was remembered, and takes a turn for being answered.
-_REMEMBERING, _ANSWERING = timedelta(minutes=1), timedelta(minutes=15)
+# How long a page looks for what was remembered from an answer.
+REMEMBERING = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +79,17 @@ class ShownTurn:
 
     @property
     def is_running(self) -> bool:
-        age = timezone.now() - self.asked_at
-        return self.turn.state == Turn.State.RUNNING and age < _ANSWERING
-
-    @property
-    def is_broken_off(self) -> bool:
-        """Whether its server went away before it was answered."""
-        return self.turn.state == Turn.State.RUNNING and not self.is_running
+        return self.turn.state == Turn.State.RUNNING
 
     @property
     def is_being_remembered(self) -> bool:
-        age = timezone.now() - self.asked_at
-        is_over = self.turn.state in (Turn.State.DONE, Turn.State.STOPPED)
-        return is_over and self.turn.remembered_at is None and age < _REMEMBERING
+        is_new = timezone.now() - self.asked_at < REMEMBERING
+        is_done = self.turn.state == Turn.State.DONE
+        return is_done and self.turn.remembered_at is None and is_new
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return ignored_in(self.turn)
 
     @property
     def tokens(self) -> int:

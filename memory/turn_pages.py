@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from connections.pages import reader, signed_in
+from memory.agent.storing import settle_dead
 from memory.copying import as_markdown
 from memory.feedback import NOTE_CHARACTERS, give_feedback, take_feedback_back
 from memory.history import conversations, history
@@ -43,8 +44,9 @@ class FeedbackForm(forms.Form):
 @require_GET
 def turn(request: HttpRequest, pk: int) -> HttpResponse:
     """Return one turn as its conversation shows it, with the list of conversations."""
-    found = own_turn(request, pk)
-    user = reader(request)
+    user, found = reader(request), own_turn(request, pk)
+    if settle_dead(found.conversation):
+        found = own_turn(request, pk)
     (shown,) = shown_turns([found], user)
     context = {
         "shown": shown,

@@ -141,6 +141,8 @@ export class Asking {
 
   place(live, turn) {
     const also = live.alsoRead();
+    // A failed turn that was tried again is the same one.
+    document.getElementById(turn.id)?.remove();
     live.element.replaceWith(turn);
     if (also && !live.stopping) {
       let sources = turn.querySelector(".sources");
