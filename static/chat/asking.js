@@ -110,6 +110,7 @@ export class Asking {
     finishSaying();
     const turn = await this.stored(live);
     if (!turn) return this.failed(live, { detail: BROKEN });
+    this.end();
     const cards = turn.querySelectorAll(".sources .card").length;
     say(live.stopping ? "Stopped." : `${cards} ${cards === 1 ? "source" : "sources"}.`);
     return turn;

@@ -1,5 +1,6 @@
 // The card of a source beside its number, while it is pointed at or has the focus.
 
+const canHover = window.matchMedia("(hover: hover)");
 let shown = null;
 let waiting = 0;
 
@@ -7,11 +8,15 @@ export function begin() {
   for (const name of ["mouseover", "focusin"]) {
     document.addEventListener(name, (event) => {
       const link = event.target.closest?.("a.cite");
-      if (link) soon(() => open(link), name === "focusin" ? 0 : 120);
+      // A hand does not point before it presses: there the number leads to its card.
+      if (link && (name === "focusin" || canHover.matches)) soon(() => open(link), name === "focusin" ? 0 : 120);
       else if (shown && !event.target.closest?.(".hover-card")) soon(close, 180);
       else if (event.target.closest?.(".hover-card")) window.clearTimeout(waiting);
     });
   }
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a.cite")) close();
+  });
   document.addEventListener("scroll", close, true);
 }
 
