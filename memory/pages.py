@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import date, timedelta
-from itertools import groupby
 from typing import Any
 
 from django import forms
@@ -16,7 +12,6 @@ from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -30,20 +25,14 @@ from connections.pages import (
 )
 from connections.sources.base import connectors
 from graph.models import Node
+from memory.agent.storing import settle_dead
 from memory.ask import ask, sample_questions
-from memory.models import Conversation, Turn
-from memory.shown import shown
+from memory.history import ALL, HISTORY, conversations, history
+from memory.models import Conversation
+from memory.shown import shown_turns
 
-LONGEST_QUESTION = 4_000
-HISTORY, TURNS = 60, 50
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """The conversations of one day, newest first."""
-
-    label: str
-    conversations: list[Conversation]
+LONGEST_QUESTION, MOST_IGNORED = 4_000, 50
+TURNS = 50
 
 
 class AskForm(forms.Form):
@@ -97,15 +86,16 @@ def chat(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_GET
 def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    found = _own(request, pk)
+    found = own_conversation(request, pk)
     request.session[PROJECT_KEY] = found.project_id
+    settle_dead(found)
     return _page(request, found.project, found)
 
 
 @signed_in
 @require_POST
 def ask_question(request: HttpRequest) -> HttpResponse:
-    """Answer a question: the turn alone within the page, else the whole page."""
+    """Answer a question in one piece, as the page asks where it has no scripts."""
     user = reader(request)
     form = AskForm(request.POST, user)
     if not form.is_valid():
@@ -116,28 +106,28 @@ def ask_question(request: HttpRequest) -> HttpResponse:
         form.cleaned_data["question"],
         user=user,
         conversation=form.cleaned_data["conversation"],
+        ignore=tuple(request.POST.getlist("ignore")[:MOST_IGNORED]),
     )
     request.session[PROJECT_KEY] = project.pk
     address = reverse("conversation", args=[answer.conversation])
-    if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{address}#turn-{answer.turn}")
-    stored = Turn.objects.select_related("conversation__project__tenant")
-    turn = stored.get(pk=answer.turn or 0)  # a saved answer has one
-    context = {
-        "shown": shown(turn, user, answer),
-        "conversation": turn.conversation,
-        "days": by_day(_recent(user, HISTORY)),
-        "sources": _sources(user, project),
-    }
-    response = render(request, "chat/answered.html", context)
-    response["HX-Push-Url"] = address
+    return redirect(f"{address}#turn-{answer.turn}")
+
+
+@signed_in
+@require_GET
+def list_conversations(request: HttpRequest) -> HttpResponse:
+    """Return the list of conversations alone, as the page looks through it."""
+    context = _history(request)
+    context["conversation"] = _opened(request)
+    response = render(request, "chat/_days.html", context)
+    response["Cache-Control"] = "private, no-store"
     return response
 
 
 @signed_in
 @require_POST
 def rename_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    found = _own(request, pk)
+    found = own_conversation(request, pk)
     form = TitleForm(request.POST, instance=found)
     if form.is_valid():
         Conversation.objects.filter(pk=found.pk).update(title=form.instance.title)
@@ -147,10 +137,20 @@ def rename_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @signed_in
+@require_POST
+def pin_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Keep a conversation above the others, or let it down again."""
+    found = own_conversation(request, pk)
+    is_pinned = request.POST.get("pinned") == "yes"
+    Conversation.objects.filter(pk=found.pk).update(is_pinned=is_pinned)
+    return redirect("conversation", pk=pk)
+
+
+@signed_in
 @require_http_methods(["GET", "POST"])
 def delete_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Ask first; then delete a conversation with its turns."""
-    found = _own(request, pk)
+    found = own_conversation(request, pk)
     if request.method == "GET":
         return render(request, "chat/delete.html", {"conversation": found})
     with transaction.atomic():
@@ -166,31 +166,7 @@ def delete_conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return redirect("chat")
 
 
-def conversations(user: User) -> Any:
-    """Return the user's own conversations in projects they are a member of."""
-    return Conversation.objects.visible_to(user).filter(user=user)
-
-
-def by_day(rows: Iterable[Conversation]) -> list[Day]:
-    """Group conversations, newest first, by the day they were last used."""
-    today = timezone.localdate()
-    return [
-        Day(_day_label(day, today), list(group))
-        for day, group in groupby(rows, lambda row: timezone.localdate(row.updated_at))
-    ]
-
-
-def _day_label(day: date, today: date) -> str:
-    if day == today:
-        return "Today"
-    if day == today - timedelta(days=1):
-        return "Yesterday"
-    if today - day < timedelta(days=7):
-        return f"{day:%A}"
-    return f"{day:%-d %B}" if day.year == today.year else f"{day:%-d %B %Y}"
-
-
-def _own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
+def own_conversation(request: HttpRequest, pk: uuid.UUID) -> Conversation:
     mine = conversations(reader(request)).select_related("project__tenant")
     return get_object_or_404(mine, pk=pk)
 
@@ -207,11 +183,7 @@ def _chosen_project(request: HttpRequest) -> Project | None:
     return mine.get(last or 0) or next(iter(mine.values()), None)
 
 
-def _recent(user: User, limit: int) -> list[Conversation]:
-    return list(conversations(user).order_by("-updated_at", "-pk")[:limit])
-
-
-def _sources(user: User, project: Project) -> list[Source]:
+def sources_of(user: User, project: Project) -> list[Source]:
     """Return the sources the user may know of, each with when it was last read."""
     closed_to_none = Q(audience=None) | Q(audience__in=Audience.objects.ids_of(user))
     finished = Q(runs__state=SyncRun.State.FINISHED)
@@ -225,15 +197,13 @@ def _sources(user: User, project: Project) -> list[Source]:
 
 def _fresh(user: User, project: Project) -> dict[str, Any]:
     """Return the sources, and when the latest of them was read."""
-    sources = _sources(user, project)
+    sources = sources_of(user, project)
     read = [source.read_at for source in sources if source.read_at]  # type: ignore[attr-defined] # annotated
     return {"sources": sources, "read_at": max(read, default=None)}
 
 
 def _refuse(request: HttpRequest, form: AskForm) -> HttpResponse:
     """Say what is wrong with a question, and keep it."""
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponse(form.complaint, status=422, content_type="text/plain")
     found = form.cleaned_data.get("conversation")
     project = found.project if found else _chosen_project(request)
     typed = {"complaint": form.complaint, "typed": request.POST.get("question", "")}
@@ -249,13 +219,11 @@ def _page(
     **more: Any,
 ) -> HttpResponse:
     user = reader(request)
-    limit = 1000 if request.GET.get("history") == "all" else HISTORY
     context: dict[str, Any] = {
         "project": project,
         "projects": projects_of(user),
         "conversation": found,
-        "days": by_day(_recent(user, limit)),
-        "history_is_cut": limit == HISTORY and conversations(user).count() > HISTORY,
+        **_history(request),
         "longest_question": LONGEST_QUESTION,
         **more,
     }
@@ -270,12 +238,28 @@ def _page(
     return response
 
 
+def _history(request: HttpRequest) -> dict[str, Any]:
+    limit = ALL if request.GET.get("history") == "all" else HISTORY
+    found = history(reader(request), request.GET.get("find", ""), limit=limit)
+    return {"history": found}
+
+
+def _opened(request: HttpRequest) -> Conversation | None:
+    """Return the conversation that the page around a list shows."""
+    try:
+        opened = uuid.UUID(request.GET.get("open", ""))
+    except ValueError:
+        return None
+    found: Conversation | None = conversations(reader(request)).filter(pk=opened).first()
+    return found
+
+
 def _turns(found: Conversation, user: User) -> dict[str, Any]:
     """Return the last turns, oldest of them first."""
     last = found.turns.select_related("conversation__project__tenant").order_by("-pk")
     turns = list(last[: TURNS + 1])
     return {
-        "turns": [shown(turn, user) for turn in reversed(turns[:TURNS])],
+        "turns": shown_turns(reversed(turns[:TURNS]), user),
         "turns_are_cut": len(turns) > TURNS,
     }
 

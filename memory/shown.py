@@ -1,25 +1,34 @@
-"""A turn as the page shows it: paragraphs with numbers, and a card for each source."""
+"""A turn as the page shows it: its text with numbers, and a card for each source."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.search import SearchHeadline, SearchQuery
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from connections.models import User
 from connections.records import node_types
 from graph.models import Node
+from memory.agent.offline import MODEL
 from memory.answers import ChatAnswer, Cited
-from memory.ask import load_answer
-from memory.models import Turn
+from memory.chips import Chip, chips_of, ignored_in
+from memory.conversations import load_answer
+from memory.marked_up import answer_html
+from memory.models import Feedback, Observation, Turn
 
 _NUMBER = re.compile(r"\s*\[(\d{1,3})\]")
 _OPEN, _CLOSE = "\x02", "\x03"
 _WORDS_MARKED = 40
 _AROUND = 240
+# How long a page looks for what was remembered from an answer.
+REMEMBERING = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,43 +52,100 @@ class Card:
     is_open: bool
     is_withheld: bool = False
 
+    @property
+    def host(self) -> str:
+        """Return where its original lies, as a person would say it."""
+        return (urlsplit(self.cited.url).hostname or "").removeprefix("www.")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTurn:
     """A question, its answer and its cards, ready for a template."""
 
     turn: Turn
     answer: ChatAnswer
+    html: SafeString
     paragraphs: tuple[tuple[Piece, ...], ...]
     cards: tuple[Card, ...]
+    chips: tuple[Chip, ...]
     asked_at: datetime
     is_withheld: bool
+    feedback: Feedback | None
+    remembered: int
 
     @property
     def has_errors(self) -> bool:
         return any(call.error for call in self.answer.calls)
 
+    @property
+    def is_running(self) -> bool:
+        return self.turn.state == Turn.State.RUNNING
 
-def shown(turn: Turn, user: User, answer: ChatAnswer | None = None) -> ShownTurn:
+    @property
+    def is_being_remembered(self) -> bool:
+        is_new = timezone.now() - self.asked_at < REMEMBERING
+        is_done = self.turn.state == Turn.State.DONE
+        return is_done and self.turn.remembered_at is None and is_new
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return ignored_in(self.turn)
+
+    @property
+    def tokens(self) -> int:
+        return self.turn.tokens_read + self.turn.tokens_written
+
+
+def shown_turns(turns: Iterable[Turn], user: User) -> list[ShownTurn]:
+    """Return `turns` as `user` may see them."""
+    turns = list(turns)
+    said = Feedback.objects.filter(turn__in=turns, user=user)
+    given = {feedback.turn_id: feedback for feedback in said}
+    visible = Node.objects.visible_to(user).current()
+    kept = Observation.objects.filter(turn__in=turns, left_at=None, node__in=visible)
+    counted = kept.order_by().values_list("turn").annotate(Count("pk"))
+    remembered = dict(counted)
+    return [
+        shown(turn, user, given.get(turn.pk), remembered.get(turn.pk, 0))
+        for turn in turns
+    ]
+
+
+def shown(
+    turn: Turn, user: User, feedback: Feedback | None = None, remembered: int = 0
+) -> ShownTurn:
     """Return `turn` as `user` may see it.
 
     An answer is made of its sources' words: where one of them is closed to the user
     by now, the answer is withheld with it.
     """
-    answer = answer or load_answer(turn)
+    answer = load_answer(turn)
     contents = _open_contents(user, answer)
     marked = _marked_quotes(turn)
     cards = tuple(_card(cited, contents, marked) for cited in answer.citations)
     is_withheld = any(card.is_withheld for card in cards)
     numbers = {cited.n for cited in answer.citations}
+    # What was quoted stays as its source has it; only a model writes Markdown.
+    is_quoted = answer.model in ("", MODEL)
+    text = "" if is_withheld else answer.answer
     return ShownTurn(
         turn=turn,
         answer=answer,
-        paragraphs=() if is_withheld else paragraphs(answer.answer, numbers),
+        html=SafeString("") if is_quoted else _html(turn, answer, text),
+        paragraphs=paragraphs(text, numbers) if is_quoted else (),
         cards=cards,
+        chips=chips_of(turn, user),
         asked_at=turn.created_at,
         is_withheld=is_withheld,
+        feedback=feedback,
+        remembered=remembered,
     )
+
+
+def _html(turn: Turn, answer: ChatAnswer, text: str) -> SafeString:
+    numbers = [cited.n for cited in answer.citations]
+    addresses = [cited.url for cited in answer.citations]
+    return answer_html(text, numbers, addresses, f"turn-{turn.pk}")
 
 
 def paragraphs(text: str, numbers: set[int]) -> tuple[tuple[Piece, ...], ...]:

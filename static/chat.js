@@ -1,167 +1,139 @@
 // The chat page: what plain forms cannot do. Without it everything still works.
-"use strict";
-(() => {
-  const form = document.querySelector("[data-ask]");
-  const turns = document.querySelector("[data-turns]");
-  const announcer = document.getElementById("announcer");
-  const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
-  let pending = null;
-  let stopped = false;
 
-  for (const extra of document.querySelectorAll("[data-without-script]")) {
-    extra.hidden = true;
+import { say } from "./chat/announce.js";
+import { Asking } from "./chat/asking.js";
+import * as cards from "./chat/cards.js";
+import { copy } from "./chat/copying.js";
+import { Palette } from "./chat/palette.js";
+
+const form = document.querySelector("[data-ask]");
+const turns = document.querySelector("[data-turns]");
+const help = document.getElementById("keys");
+const POLL = 2000;
+const asking = form && turns ? new Asking(form, turns) : null;
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("[data-menu][open]")) {
+    if (menu !== except) menu.open = false;
   }
-  document.querySelector("[data-project-form] select")?.addEventListener("change", (event) => {
-    event.target.form.requestSubmit();
-  });
+}
 
-  function closeMenus(except) {
-    for (const menu of document.querySelectorAll("[data-menu][open]")) {
-      if (menu !== except) menu.open = false;
-    }
+function go(address) {
+  return () => window.location.assign(address);
+}
+
+const palette = new Palette(document.getElementById("palette"), [
+  ...[...document.querySelectorAll(".sidebar .new, .places a")].map((link) => ({
+    label: link.dataset.action ?? link.textContent.trim(),
+    act: go(link.href),
+  })),
+  ...(asking ? [
+    { label: "Write a question", keys: "/", act: () => asking.box.focus() },
+    { label: "Copy the last answer", act: () => lastOf("[data-copy]")?.click() },
+    { label: "Edit the last question", act: () => lastOf("[data-edit]")?.click() },
+  ] : []),
+  ...[...document.querySelectorAll("#project-choice option")].map((option) => ({
+    label: `Project ${option.value}`,
+    act: go(`/?project=${encodeURIComponent(option.value)}`),
+  })),
+  { label: "Keys on this page", keys: "?", act: () => help.showModal() },
+]);
+
+function lastOf(selector) {
+  return [...document.querySelectorAll(`article.turn ${selector}`)].at(-1);
+}
+
+function ready(within) {
+  for (const extra of within.querySelectorAll("[data-without-script]")) extra.hidden = true;
+  for (const tool of within.querySelectorAll("[data-edit]")) tool.hidden = false;
+}
+
+// A turn that another page, or this one before it was loaded again, had asked for.
+async function watch(turn) {
+  const page = await asking.fetchTurn(turn.dataset.turn).catch(() => null);
+  const fresh = page?.querySelector("article.turn");
+  if (!fresh) return;
+  if ("running" in fresh.dataset) {
+    window.setTimeout(() => watch(turn), POLL);
+    return;
   }
-  document.addEventListener("click", (event) => {
-    closeMenus(event.target.closest("[data-menu]"));
-  });
+  turn.replaceWith(fresh);
+  window.htmx.process(fresh);
+  ready(fresh);
+  say("The answer is there.");
+}
 
-  if (!form) return;
-  const box = form.querySelector("textarea");
-  const send = form.querySelector("[data-send]");
+ready(document);
+cards.begin();
+document.querySelector("[data-project-form] select")?.addEventListener("change", (event) => {
+  event.target.form.requestSubmit();
+});
+document.addEventListener("turn", (event) => ready(event.detail));
+document.addEventListener("click", (event) => {
+  closeMenus(event.target.closest("[data-menu]"));
+  const link = event.target.closest("[data-copy]");
+  if (link) {
+    event.preventDefault();
+    copy(link);
+  }
+  if (event.target.closest("[data-keys]")) help.showModal();
+  if (event.target.closest("[data-palette]")) palette.open();
+});
 
-  function fit() {
+function begin() {
+  const { box } = asking;
+  const fit = () => {
     if (CSS.supports("field-sizing", "content")) return;
     box.style.height = "auto";
     box.style.height = `${box.scrollHeight}px`;
-  }
-
-  function say(text) {
-    announcer.textContent = text;
-  }
-
-  function show(element) {
-    element.scrollIntoView({
-      block: "start",
-      behavior: reduced.matches ? "auto" : "smooth",
-    });
-  }
-
-  function fromTemplate(id, question) {
-    const copy = document.getElementById(id).content.firstElementChild.cloneNode(true);
-    copy.querySelector("[data-question]").textContent = question;
-    return copy;
-  }
-
-  function busy(is) {
-    send.disabled = is;
-    turns.setAttribute("aria-busy", String(is));
-  }
-
-  function begin() {
-    stopped = false;
-    document.querySelector("[data-beginning]")?.remove();
-    pending = fromTemplate("pending-turn", box.value.trim());
-    turns.append(pending);
-    busy(true);
-    show(pending);
-    say("Searching the sources.");
-  }
-
-  function fail(reason) {
-    const question = pending?.querySelector("[data-question]").textContent ?? box.value;
-    const failed = fromTemplate("failed-turn", question);
-    failed.querySelector("[data-reason]").textContent = reason;
-    failed.querySelector("[data-retry]").addEventListener("click", () => {
-      failed.remove();
-      ask(question);
-    });
-    failed.querySelector("[data-dismiss]").addEventListener("click", () => {
-      failed.remove();
-      box.focus();
-    });
-    if (pending) pending.replaceWith(failed);
-    else turns.append(failed);
-    pending = null;
-    busy(false);
-    failed.querySelector("[data-retry]").focus();
-    show(failed);
-  }
-
-  function ask(question) {
-    box.value = question;
-    fit();
-    form.requestSubmit();
-  }
-
-  function finish() {
-    const turn = turns.querySelector(":scope > article[id]:last-of-type");
-    pending?.remove();
-    pending = null;
-    busy(false);
-    if (!turn) return;
-    form.querySelector("[data-conversation-field]").value = turn.dataset.conversation;
-    box.value = "";
-    fit();
-    box.focus({ preventScroll: true });
-    show(turn);
-    const cards = turn.querySelectorAll(".card").length;
-    const answer = turn.querySelector("[data-answer]")?.textContent ?? "";
-    say(`${answer.replace(/\s+/g, " ").trim()} ${cards} sources.`);
-  }
-
-  function stop() {
-    stopped = true;
-    window.htmx.trigger(form, "htmx:abort");
-    pending?.remove();
-    pending = null;
-    busy(false);
-    say("Stopped.");
-  }
-
-  form.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.detail.elt === form) begin();
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    asking.ask(box.value.trim());
   });
-  form.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.elt === form && event.detail.successful) {
-      window.setTimeout(finish, 30);
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-again]")) return;
+    event.preventDefault();
+    const sent = new FormData(event.target);
+    asking.ask(sent.get("question"), { ignore: sent.getAll("ignore"), keepBox: true });
+  });
+  document.addEventListener("click", (event) => {
+    const turn = event.target.closest("article.turn[id]");
+    if (turn && event.target.closest("[data-edit]")) {
+      asking.edit(turn.querySelector(".question").textContent);
     }
   });
-  form.addEventListener("htmx:responseError", (event) => {
-    const { status, responseText } = event.detail.xhr;
-    if (status === 422) fail(responseText);
-    else if (status === 403) fail("This page is out of date. Load it again, then ask.");
-    else fail(`The server could not answer (error ${status}). Your question is kept.`);
-  });
-  form.addEventListener("htmx:sendError", () => {
-    if (!stopped) fail("The server cannot be reached. Is the network there?");
-  });
-  form.addEventListener("htmx:timeout", () => {
-    fail("The server took too long to answer.");
-  });
-
-  for (const sample of document.querySelectorAll("[data-sample]")) {
-    sample.addEventListener("submit", (event) => {
-      event.preventDefault();
-      ask(sample.elements.question.value);
-    });
-  }
-
   box.addEventListener("input", fit);
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    if (!send.disabled && box.value.trim()) form.requestSubmit();
+    form.requestSubmit();
   });
+  for (const turn of turns.querySelectorAll("[data-running]")) watch(turn);
+}
 
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      box.focus();
-    } else if (event.key === "Escape") {
-      if (pending) stop();
-      else if (window.location.hash === "#sidebar") window.location.hash = "#main";
-      else if (document.querySelector("[data-menu][open]")) closeMenus(null);
-      else if (event.target === box) box.blur();
-    }
-  });
-})();
+if (asking) begin();
+
+function escape(target) {
+  if (asking?.isBusy) asking.stop();
+  else if (cards.close()) return;
+  else if (window.location.hash === "#sidebar") window.location.hash = "#main";
+  else if (document.querySelector("[data-menu][open]")) closeMenus(null);
+  else if (target === asking?.box) target.blur();
+}
+
+document.addEventListener("keydown", (event) => {
+  const isPalette = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+  if (isPalette) {
+    event.preventDefault();
+    palette.open();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") return void escape(event.target);
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (event.key === "/" && asking) {
+    event.preventDefault();
+    asking.box.focus();
+  } else if (event.key === "?") help.showModal();
+});

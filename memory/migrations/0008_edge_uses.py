@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("connections", "0002_audit_is_append_only"),
         ("graph", "0009_finer_vector_index"),
-        ("memory", "0003_memory_integrity"),
+        ("memory", "0005_observation_keys"),
     ]
     operations = [
         migrations.CreateModel(

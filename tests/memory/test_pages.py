@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from connections.models import Audit, Project, User
+from memory.history import by_day
 from memory.models import Conversation, Turn
-from memory.pages import by_day
 from memory.shown import Piece, paragraphs, passage_pieces, quote_pieces, shown
 from tests.factories import make_audience, make_member, make_node, make_project
 
@@ -90,21 +90,19 @@ def test_an_answer_has_numbers_that_lead_to_cards(
     assert "Function calls (1)" in text
 
 
-def test_within_the_page_only_the_turn_comes_back(
-    page: Client, project: Project, fridge
+def test_a_turn_comes_alone_with_the_list_of_conversations(
+    page: Client, project: Project, fridge, outsider: User
 ) -> None:
-    answer = page.post(
-        reverse("ask"),
-        {"project": project.pk, "question": "Who replaced the compressor?"},
-        headers={"HX-Request": "true"},
-    )
-    text = answer.content.decode()
+    ask(page, project, "Who replaced the compressor?")
+    turn = Turn.objects.get()
+    address = reverse("turn", args=[turn.pk])
+    text = page.get(address).content.decode()
     assert "<html" not in text
-    assert "card" in text
-    conversation = Conversation.objects.get()
-    assert answer.headers["HX-Push-Url"] == reverse(
-        "conversation", args=[conversation.pk]
-    )
+    assert f'id="turn-{turn.pk}"' in text
+    assert 'id="history-list"' in text
+    other = Client()
+    other.force_login(outsider)
+    assert other.get(address).status_code == 404
 
 
 def test_a_source_never_becomes_markup(page: Client, project: Project) -> None:
@@ -124,7 +122,7 @@ def test_what_nothing_answers_is_said_with_what_was_searched(
     text = page.get(answer.url).content.decode()
     assert "Searched:" in text
     assert "slack-export" in text
-    assert 'class="card"' not in text
+    assert "-source-1" not in text
 
 
 def test_an_empty_question_is_refused_and_says_so(

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from connections.models import Role, User
+from fabric_site.celery import app
 from tests.factories import (
     draft_account,
     draft_channel,
@@ -43,7 +44,13 @@ def browser(_sync_calls: None) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def asker(transactional_db: None) -> User:
+def _no_broker(monkeypatch) -> None:
+    """Tasks sent after an answer go nowhere: no broker runs beside these tests."""
+    monkeypatch.setattr(app, "send_task", lambda *args, **options: None)
+
+
+@pytest.fixture
+def asker(transactional_db: None, _no_broker: None) -> User:
     user = make_user("robin@acme.test", name="Robin", is_staff=True, is_superuser=True)
     project = make_project("acme/main")
     project.memberships.create(user=user, role=Role.ADMIN)
