@@ -19,7 +19,7 @@ from graph.extraction_settings import RULES, model_id, provider_name
 from graph.models import EmbeddingModel
 from memory import gk_sql as sql
 from memory.gk import LIMIT, LIMIT_MOST
-from memory.models.observation import FADED, FORGOTTEN, REFERENCED, START
+from memory.importance import FADED, FORGOTTEN, REFERENCED, START
 
 PACKAGES = ("django", "psycopg", "pgvector", "celery", "anthropic", "openai")
 LIMITS = (
