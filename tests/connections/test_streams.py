@@ -366,7 +366,8 @@ class TestFaultsMidStream:
     def test_an_end_that_is_none(self, model, server):
         self.broken(model, server, ends_after(5), ModelUnavailable, "broke off before")
 
-    def test_silence(self, model, server):
+    def test_silence(self, model, server, settings):
+        settings.FABRIC = settings.FABRIC | {"MODEL_FIRST_SECONDS": 5}
         began = time.monotonic()
         self.broken(
             model, server, silent_after(5, 5), ModelUnavailable, "silent for too long"
