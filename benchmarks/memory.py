@@ -74,6 +74,7 @@ def _endings(count: int) -> Table:
 def _fill(project: Project, user: User, scope: MemoryScope, count: int) -> int:
     audience = Audiences(project).private_to(user)
     first = int(fetch(memory_sql.NEXT_NODE, [])[0][0])
+    _as_owner(memory_sql.WITHOUT_WORDS)
     for start in range(first, first + count, CHUNK):
         last = min(start + CHUNK, first + count) - 1
         progress(f"{last - first + 1:,} of {count:,} observations")
@@ -91,11 +92,16 @@ def _fill(project: Project, user: User, scope: MemoryScope, count: int) -> int:
         with transaction.atomic():
             execute(memory_sql.NODES, values)
             execute(memory_sql.OBSERVATIONS, values)
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(memory_sql.CONTINUE_IDS, [first + count])
-        for table in ("graph_nodes", "observations"):
-            cursor.execute(f"ANALYZE {table}")
+    _as_owner(memory_sql.WITH_WORDS)
+    _as_owner(memory_sql.CONTINUE_IDS, first + count)
+    for table in ("graph_nodes", "observations"):
+        _as_owner(f"ANALYZE {table}")
     return first
+
+
+def _as_owner(statement: str, *values: int) -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(statement, values or None)
 
 
 def talk(

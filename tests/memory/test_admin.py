@@ -91,8 +91,8 @@ def test_what_left_is_listed_and_restored(desk, root, project):
     assert "Held on." not in page
     assert "Held on." in shown(desk, state="held")
     answer = act(desk, "restore_selected", gone, held)
-    assert "Restored: 1." in answer.content.decode()
-    assert "has not left memory" in answer.content.decode()
+    said = [str(message) for message in answer.context["messages"]]
+    assert said == [f"memory:{held.pk} has not left memory.", "Restored: 1."]
     assert again(gone).left_at is None
 
 
