@@ -72,30 +72,38 @@ def _endings(count: int) -> Table:
 
 
 def _fill(project: Project, user: User, scope: MemoryScope, count: int) -> int:
-    audience = Audiences(project).private_to(user)
+    """Write `count` observations; return the id of the first."""
     first = int(fetch(memory_sql.NEXT_NODE, [])[0][0])
-    for start in range(first, first + count, CHUNK):
-        last = min(start + CHUNK, first + count) - 1
-        progress(f"{last - first + 1:,} of {count:,} observations")
-        values = {
-            "tenant": project.tenant_id,
-            "project": project.pk,
-            "audience": audience,
-            "scope": scope.pk,
-            "owner": user.pk,
-            "model": active_embedder()[1].pk,
-            "ticks": CONVERSATIONS,
-            "first": start,
-            "last": last,
-        }
-        with transaction.atomic():
-            execute(memory_sql.NODES, values)
-            execute(memory_sql.OBSERVATIONS, values)
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(memory_sql.CONTINUE_IDS, [first + count])
-        for table in ("graph_nodes", "observations"):
-            cursor.execute(f"ANALYZE {table}")
+    values = {
+        "tenant": project.tenant_id,
+        "project": project.pk,
+        "audience": Audiences(project).private_to(user),
+        "scope": scope.pk,
+        "owner": user.pk,
+        "model": active_embedder()[1].pk,
+        "ticks": CONVERSATIONS,
+    }
+    _as_owner(memory_sql.WITHOUT_WORDS)
+    # Analyzed in between: a foreign key is checked by a plan, too.
+    for table, statement in (
+        ("graph_nodes", memory_sql.NODES),
+        ("observations", memory_sql.OBSERVATIONS),
+    ):
+        for start in range(first, first + count, CHUNK):
+            last = min(start + CHUNK, first + count) - 1
+            progress(f"{table}: {last - first + 1:,} of {count:,}")
+            execute(statement, {**values, "first": start, "last": last})
+            if start == first:
+                _as_owner(f"ANALYZE {table}")
+        _as_owner(f"ANALYZE {table}")
+    _as_owner(memory_sql.WITH_WORDS)
+    _as_owner(memory_sql.CONTINUE_IDS, first + count)
     return first
+
+
+def _as_owner(statement: str, *values: int) -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(statement, values or None)
 
 
 def talk(

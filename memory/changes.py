@@ -53,7 +53,7 @@ def _changing(
             target=f"memory:{held.pk}",
             project=project,
             actor=by,
-            **detail,
+            **detail,  # type: ignore[arg-type] # words of the detail only
         )
         yield held, scope
 

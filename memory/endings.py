@@ -64,7 +64,7 @@ def end_conversation(
         if not rows:
             return Ended()
         tenant, project, user = rows[0]
-        clocks = [_tick(*row, moment) for row in _scopes(tenant, project, user)]
+        clocks = [_tick(moment, *row) for row in _scopes(tenant, project, user)]
         counted = _counted(conversation, clocks)
         _write(conversation, clocks, counted, moment)
         together = [each.node_id for each in counted if each.is_referenced]
@@ -85,7 +85,7 @@ def _scopes(tenant: int, project: int, user: int) -> list[tuple[Any, ...]]:
 
 
 def _tick(
-    scope_id: int, is_shared: bool, ticks: int, day: date | None, moment: datetime
+    moment: datetime, scope_id: int, is_shared: bool, ticks: int, day: date | None
 ) -> Clock:
     """Move a scope's clock by a conversation, or by a day's first one."""
     today = timezone.localdate(moment)

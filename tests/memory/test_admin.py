@@ -84,15 +84,15 @@ def test_what_is_quoted_from_a_record_that_is_closed_is_not_shown(
 def test_what_left_is_listed_and_restored(desk, root, project):
     gone, held = kept(project, root, "Gone by."), kept(project, root, "Held on.")
     MemoryScope.objects.filter(user=root).update(ticks=22)
-    Observation.objects.filter(pk=held.pk).update(leaves_at=99)
+    Observation.objects.filter(pk=held.pk).update(leaves_at=None, is_pinned=True)
     let_leave(gone.scope_id, now=NOON)
     page = shown(desk, state="left")
     assert "Gone by." in page
     assert "Held on." not in page
     assert "Held on." in shown(desk, state="held")
     answer = act(desk, "restore_selected", gone, held)
-    assert "Restored: 1." in answer.content.decode()
-    assert "has not left memory" in answer.content.decode()
+    said = [str(message) for message in answer.context["messages"]]
+    assert said == [f"memory:{held.pk} has not left memory.", "Restored: 1."]
     assert again(gone).left_at is None
 
 

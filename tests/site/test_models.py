@@ -35,6 +35,9 @@ WITHOUT_PROJECT = {
     "graph.EmbeddingModel": "an installation's",
     "memory.Turn": "a conversation's",
     "memory.Citation": "a turn's",
+    "memory.Feedback": "a turn's",
+    "memory.Reference": "a conversation's and an observation's",
+    "memory.ReferencedPair": "two observations'",
     "retrieval.Lexeme": "a project's, counted",
     "retrieval.LexemeCount": "a project's, counted",
 }
