@@ -125,6 +125,8 @@ class TestStaleClaims:
             title="Zephyr on two servers",
             occurred_at=NOW - timedelta(days=200),
         )
+        for n in range(8):
+            make_node(project, f"other{n}", f"Lunch number {n} was good.")
         count_lexemes(project, always=True)
         return node
 
@@ -195,12 +197,12 @@ class TestOfflinePlan:
         assert {chip["how"] for chip in left} == {"ignored"}
 
     def test_an_address_in_a_quote_leads_nowhere(self, project, member):
-        text = "The runbook ![x](https://evil.test/i) is at https://evil.test/run [7]."
+        text = "The runbook [7] is at https://evil/run ![x](https://evil/i)"
         make_node(project, "m1", text)
         count_lexemes(project, always=True)
         answer = ask(project, "Where is the runbook?", user=member)
-        assert "https://evil.test/run" in answer.citations[0].quote
-        assert "`https://evil.test/run`" in answer.answer
+        assert "https://evil/run" in answer.citations[0].quote
+        assert "`https://evil/run`" in answer.answer
         assert "![" not in answer.answer
         assert "[7]" not in answer.answer
 
