@@ -8,13 +8,9 @@ from django.conf import settings
 
 from connections.models import Project
 from connections.providers import anthropic_chat, openai_chat  # noqa: F401 - registered
-from connections.providers.chat import ChatModel, ModelUnavailable, chat_models
+from connections.providers.chat import ChatModel, chat_models
 
 Purpose = Literal["chat", "small"]
-
-
-class BudgetSpent(ModelUnavailable):
-    """The project has used up its tokens of today."""
 
 
 def model_for(project: Project, *, purpose: Purpose = "chat") -> ChatModel | None:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from connections.api.problems import handle
 from connections.providers.base import ProviderError
 from connections.providers.chat import BadAnswer, ModelRefused, ModelUnavailable
-from connections.providers.choice import BudgetSpent
 from connections.refusals import Refused
+from connections.usage import BudgetSpent
 
 
 class AnswerFailed(Refused):
