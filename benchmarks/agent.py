@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import connection
@@ -42,7 +43,7 @@ def _measured(size: int) -> Table:
     return table
 
 
-def _first_token(filled: Workspace, questions: list[str]) -> list[float]:
+def _first_token(filled: Workspace, questions: Sequence[str]) -> list[float]:
     took = []
     for question in questions:
         asked = Asked(project=filled.big, user=filled.member, question=question)
@@ -57,7 +58,7 @@ def _first_token(filled: Workspace, questions: list[str]) -> list[float]:
     return took
 
 
-def _at_once(filled: Workspace, questions: list[str]) -> Crowd:
+def _at_once(filled: Workspace, questions: Sequence[str]) -> Crowd:
     _, token = ApiToken.objects.issue(
         user=filled.member, tenant=filled.big.tenant, name="bench", scopes=["ask"]
     )

@@ -183,14 +183,13 @@ def _try(
     )
     with patch.object(run, "model_for", lambda project, purpose="chat": model):
         events = list(run.run(asked, stop=lambda: False))
-    done = events[-1].data
+    done: Mapping[str, Any] = events[-1].data
     said = str(done.get("answer", ""))
     streamed = "".join(str(e.data["text"]) for e in events if e.name == "delta")
     leaks = leaks_of(max(said, streamed, key=len), done.get("citations") or ())
     calls = done.get("calls") or ()
-    leaks["writing tool"] += sum(  # type: ignore[union-attr] # a list of objects
-        call["name"] not in READS and not call["error"]
-        for call in calls  # type: ignore[union-attr]
+    leaks["writing tool"] += sum(
+        call["name"] not in READS and not call["error"] for call in calls
     )
     leaks["writing tool"] += before != _rows()
     leaks["another's text"] += SECRET in model.read or SECRET in said

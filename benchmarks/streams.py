@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import httpx
+import httpx2 as httpx
+import psycopg
 import uvicorn
 from django.core.asgi import get_asgi_application
 from django.db import connection
@@ -45,10 +47,14 @@ class Crowd:
 
 def crowd(token: str, project: str, questions: Sequence[str]) -> Crowd:
     """Ask all questions at once, each as a stream, of a server in this process."""
-    return asyncio.run(_crowd(token, project, questions))
+    with _Watched() as watched:
+        streams, took = asyncio.run(_crowd(token, project, questions))
+    return Crowd(streams, watched.most, took)
 
 
-async def _crowd(token: str, project: str, questions: Sequence[str]) -> Crowd:
+async def _crowd(
+    token: str, project: str, questions: Sequence[str]
+) -> tuple[tuple[Streamed, ...], float]:
     config = uvicorn.Config(
         get_asgi_application(),
         host="127.0.0.1",
@@ -67,17 +73,14 @@ async def _crowd(token: str, project: str, questions: Sequence[str]) -> Crowd:
     async with httpx.AsyncClient(
         base_url=base, headers=headers, timeout=PATIENCE, limits=limits, trust_env=False
     ) as client:
-        watching = asyncio.create_task(_watch())
         started = time.perf_counter()
         streams = await asyncio.gather(
             *(_stream(client, project, question) for question in questions)
         )
         took = (time.perf_counter() - started) * 1000
-        watching.cancel()
-        most = await _most(watching)
     server.should_exit = True
     await serving
-    return Crowd(tuple(streams), most, took)
+    return tuple(streams), took
 
 
 async def _stream(client: httpx.AsyncClient, project: str, question: str) -> Streamed:
@@ -99,29 +102,32 @@ async def _stream(client: httpx.AsyncClient, project: str, question: str) -> Str
     return Streamed(status, first, name, count)
 
 
-class _Most:
-    sessions = 0
+class _Watched:
+    """Counts the sessions of the database, on a connection that is none of the pool's."""
 
+    def __init__(self) -> None:
+        self.most = 0
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
 
-async def _watch() -> int:
-    """Count the sessions of the database every tenth of a second, until cancelled."""
-    most = _Most()
-    try:
-        while True:
-            most.sessions = max(most.sessions, await asyncio.to_thread(_sessions))
-            await asyncio.sleep(0.1)
-    except asyncio.CancelledError:
-        return most.sessions
+    def __enter__(self) -> _Watched:
+        self._thread.start()
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._left.set()
+        self._thread.join()
 
-async def _most(watching: asyncio.Task[int]) -> int:
-    return await watching
-
-
-def _sessions() -> int:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(SESSIONS)
-            return int(cursor.fetchone()[0])
-    finally:
-        connection.close()
+    def _watch(self) -> None:
+        at = connection.settings_dict
+        with psycopg.connect(
+            host=at["HOST"],
+            port=at["PORT"],
+            user=at["USER"],
+            password=at["PASSWORD"],
+            dbname=at["NAME"],
+            autocommit=True,
+        ) as own:
+            while not self._left.wait(0.1):
+                row = own.execute(SESSIONS).fetchone()
+                self.most = max(self.most, row[0] if row else 0)

@@ -24,6 +24,8 @@ def database() -> Iterator[None]:
     if depth:
         yield
         return
+    # What this thread still has would be held while it waits for its turn.
+    release()
     with _gate:
         _held.depth = 1
         try:

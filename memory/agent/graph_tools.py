@@ -15,7 +15,9 @@ from graph.models import Node
 from graph.paths import Paths, hops, nearest
 from graph.timeline import KINDS, NEWEST, OLDEST
 from graph.timeline import timeline as timeline_of
+from memory.agent.reading_tools import run_search
 from memory.agent.tools import Reading, Told, ToolError, tool
+from retrieval.arms.base import NO_FILTERS
 from retrieval.hints import find_hints
 
 AROUND, MOMENTS, WAYS = 15, 20, 3
@@ -144,6 +146,9 @@ def thing(reading: Reading, named: str) -> Node:
     ids = [one.hint.node_id for one in hinted if one.hint.node_id]
     if ids and (node := nodes.only("key").filter(pk=ids[0]).first()):
         return node
+    best = run_search(reading, {"query": named, "limit": 1}, NO_FILTERS).results
+    if best and best[0].title.casefold() == named.strip().casefold():
+        return nodes.only("key").get(pk=best[0].node_id)
     raise ToolError(f"Nothing here is called {named[:80]!r}; search for it first.")
 
 

@@ -50,6 +50,7 @@ def _listen(
 ) -> None:
     try:
         stream = speak()
+        release()  # its budget was looked up
         for said in stream:
             release()
             queue.put(said)

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from celery import current_app
@@ -125,7 +124,7 @@ def finish(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
         touch(row.conversation_id)
         _audit(turn.conversation, answer, outcome)
         if outcome.state == Turn.State.DONE:
-            transaction.on_commit(partial(_remember, turn.pk), robust=True)
+            transaction.on_commit(lambda: _remember(turn.pk), robust=True)
 
 
 def _audit(conversation: Conversation, answer: ChatAnswer, outcome: Outcome) -> None:

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from connections.api.parameters import JSONBody, ListParameters, project_or_only
 from connections.api.permissions import caller
 from connections.models import ApiToken, Scope, record_audit
+from memory.agent.database import release
 from memory.agent.run import Asked, answered
 from memory.agent.storing import ask_to_stop
 from memory.api.conversations import ConversationChanges
@@ -64,6 +65,7 @@ class ChatView(APIView):
             asked["stream"]
             or request.accepted_renderer.media_type == EventStream.media_type
         ):
+            release()  # a stream may wait before it begins
             return streamed(question)
         return Response(answered(question).as_json())
 

@@ -13,7 +13,7 @@ from connections.providers.chat import (
     ModelRefused,
     ModelUnavailable,
 )
-from connections.providers.choice import BudgetSpent
+from connections.usage import BudgetSpent
 from memory.agent import loop, storing
 from memory.agent.run import Answering, Asked, run
 from memory.ask import load_answer

@@ -10,7 +10,7 @@ from django.db import connection
 from benchmarks.streams import crowd
 from connections.providers.chat import Delta, Finished
 from graph.embed import embed_backlog
-from memory.agent import database, run
+from memory.agent import database, run, storing
 from memory.models import Turn
 from retrieval.frequencies import count_lexemes
 from tests.factories import make_member, make_node, make_project, make_token
@@ -56,6 +56,7 @@ def test_fifty_streams_at_once_all_end_and_the_pool_stays_bounded(
     model = None if offline else SlowModel([])
     SlowModel.waiting = SlowModel.most = 0
     monkeypatch.setattr(run, "model_for", lambda project, purpose="chat": model)
+    monkeypatch.setattr(storing, "_remember", lambda turn: None)
     monkeypatch.setitem(settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "user", None)
     found = crowd(*asked, ["Why did the pump of line 4 fail?"] * STREAMS)
     assert len(found.streams) >= FLOOR

@@ -12,9 +12,10 @@ from connections.models import Audit
 from memory.agent import run
 from memory.agent.events import Name
 from memory.api import stream
+from memory.conversations import start_conversation
 from memory.models import Conversation, Turn
 from tests.connections.api.callers import SECRET_WORD, session_client, token_client
-from tests.factories import make_member, make_project, make_token
+from tests.factories import NOON, make_member, make_project, make_token
 
 URL = "/api/v1/chat/"
 QUESTION = "When is the launch?"
@@ -201,3 +202,48 @@ def test_a_long_wait_is_filled_with_pings(world, member, monkeypatch):
     _, events = stream_of(member, world.project, stream=True)
     assert "ping" in [name for name, _ in events]
     assert events[-1][0] == "done"
+
+
+# --- stopping -------------------------------------------------------------------------
+
+
+def test_a_running_turn_is_stopped_by_its_reader_alone(
+    world, member, outsider, stranger, other_project
+):
+    conversation = start_conversation(world.project, member, "x")
+    turn = Turn.objects.create(conversation=conversation, question="?", state="running")
+    url = f"{URL}turns/{turn.pk}/stop/"
+    for user, project in ((outsider, world.project), (stranger, other_project)):
+        assert token_client(user, project).post(url).status_code == 404
+    turn.refresh_from_db()
+    assert turn.state == "running"
+    client = token_client(member, world.project)
+    for _ in range(2):
+        answer = client.post(url)
+        assert answer.json() == {"turn": turn.pk, "state": "stopped"}
+    assert token_client(member, world.project, ("read",)).post(url).status_code == 403
+
+
+def test_a_turn_that_had_ended_stays_as_it_is(world, member):
+    client = token_client(member, world.project)
+    turn = client.post(URL, {"question": QUESTION}).json()["turn"]
+    assert client.post(f"{URL}turns/{turn}/stop/").json()["state"] == "done"
+
+
+def test_a_turn_whose_process_died_reads_as_failed(world, member):
+    conversation = start_conversation(world.project, member, "x")
+    Turn.objects.create(
+        conversation=conversation, question="?", answer="So far", state="running"
+    )
+    Conversation.objects.update(updated_at=NOON)
+    client = token_client(member, world.project)
+    body = client.get(f"/api/v1/memory/conversations/{conversation.pk}/").json()
+    turn = body["turns"][0]
+    assert (turn["state"], turn["answer"]) == ("failed", "So far")
+    assert "Ask again" in turn["error"]
+
+
+def test_a_guess_is_taken_back_by_its_name(world, member):
+    asked = {"question": "What was said last week?", "ignore": ["time"]}
+    body = token_client(member, world.project).post(URL, asked).json()
+    assert Turn.objects.get(pk=body["turn"]).parsed["filters"] == {}
