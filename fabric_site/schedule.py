@@ -17,5 +17,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "retrieval.tasks.refresh_due_communities",
         "schedule": 60,
     },
+    "remember turns whose task was lost": {
+        "task": "memory.remember_late_turns",
+        "schedule": 600,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }
