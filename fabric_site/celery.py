@@ -9,3 +9,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fabric_site.settings")
 app = Celery("fabric")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# memory.remembering: a task beside what it does.
+app.autodiscover_tasks(related_name="remembering")

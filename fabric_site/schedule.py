@@ -35,5 +35,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "schedule": 120,
     },
     "forget unused edges": {"task": "memory.forget_edge_uses", "schedule": 86_400},
+    "remember turns whose task was lost": {
+        "task": "memory.remember_late_turns",
+        "schedule": 600,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
@@ -72,7 +74,9 @@ class RememberParameters(Parameters):
     shared = serializers.BooleanField(
         default=False, help_text="For the project's members who may see its evidence."
     )
-    evidence = EvidenceParameters(many=True, default=list, max_length=MOST_EVIDENCE)
+    evidence = serializers.ListField(
+        child=EvidenceParameters(), default=list, max_length=MOST_EVIDENCE
+    )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         if attrs["type"] != Observation.Type.COMMITMENT:
@@ -118,8 +122,8 @@ class ObservationSerializer(serializers.ModelSerializer):
         help_text="After so many conversations it leaves memory; null: it stays."
     )
     own = serializers.SerializerMethodField(help_text="The caller made it.")
-    valid_from = serializers.DateTimeField(source="node.valid_from")
-    valid_to = serializers.DateTimeField(source="node.valid_to")
+    valid_from = serializers.DateTimeField(source="node.valid_from", allow_null=True)
+    valid_to = serializers.DateTimeField(source="node.valid_to", allow_null=True)
 
     class Meta:
         model = Observation
@@ -214,8 +218,9 @@ class ObservationWhole(ObservationSerializer):
     references = _ReferenceOf
     supersedes = serializers.ListField(child=serializers.IntegerField())
 
-    class Meta(ObservationSerializer.Meta):
-        fields = (
+    class Meta:
+        model = Observation
+        fields: ClassVar[tuple[str, ...]] = (
             *ObservationSerializer.Meta.fields,
             "evidence",
             "references",

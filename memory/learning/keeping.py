@@ -86,7 +86,7 @@ def keep(
         target=str(turn.pk),
         project=conversation.project,
         actor=conversation.user,
-        **kept.counts,
+        counts=dict(kept.counts),
     )
     return kept
 

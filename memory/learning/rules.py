@@ -66,7 +66,7 @@ class Said:
 def propose(heard: Heard, project: Project, user: User) -> list[Proposal]:
     """Return what the quotes of a turn state, decisions and promises first."""
     said = list(_sentences(heard.sources))
-    promises = {s: found for s in said if (found := promise_in(s.text, s.source))}
+    promises = {s: made for s in said if (made := promise_in(s.text, s.source))}
     asked = [p.who for p in promises.values() if p.named]
     persons = persons_named(project, user, asked)
     found: dict[Said, Proposal] = {}

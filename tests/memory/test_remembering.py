@@ -103,7 +103,7 @@ def test_what_came_of_a_turn_is_audited(project, member):
     remember_once(turn.pk)
     row = Audit.objects.get(verb="memory.turn_remembered")
     assert (row.actor, row.project, row.target) == (member, project, str(turn.pk))
-    assert AuditDetail.objects.get(audit=row).detail == {"added": 1}
+    assert AuditDetail.objects.get(audit=row).detail == {"counts": {"added": 1}}
 
 
 def test_a_fact_that_answers_the_question_is_kept(project, member):
@@ -184,7 +184,7 @@ def test_a_secret_is_screened_out_and_counted(project, member):
     assert dict(remember_once(turn.pk).counts) == {"screened": 1}
     assert held(project, member) == []
     detail = AuditDetail.objects.get(audit__verb="memory.turn_remembered").detail
-    assert detail == {"screened": 1}
+    assert detail == {"counts": {"screened": 1}}
 
 
 # --- contradictions --------------------------------------------------------------------
