@@ -8,7 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks import extraction, fit, ingest, learned, quality, search, sources, walks
+from benchmarks import (
+    extraction,
+    fit,
+    ingest,
+    learned,
+    memory_graph,
+    quality,
+    search,
+    sources,
+    walks,
+)
 from benchmarks.database import scratch_database
 from benchmarks.report import Table, Unavailable, machine, note, warn, write_results
 
@@ -20,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "extraction": extraction.run,
     "walks": walks.run,
     "learned": learned.run,
+    "memory_graph": memory_graph.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -36,7 +36,9 @@ def test_it_lists_what_the_reader_remembers_with_its_ties(
     assert reverse("node", args=[fact.node_id]) in text
     assert reverse("conversation", args=[talk.pk]) in text
     assert '<span class="quiet">about</span> key' in text
-    assert 'data-endpoint="/api/v1/memory/graph?project=acme%2Fmain&amp;limit=60"' in text
+    assert (
+        'data-endpoint="/api/v1/memory/graph?project=acme%2Fmain&amp;limit=60"' in text
+    )
     assert "/api/v1/memory/environments" in text
     assert "256 dimensions" in text
 
