@@ -16,6 +16,7 @@ from benchmarks import (
     injection,
     learned,
     memory,
+    memory_graph,
     quality,
     search,
     sources,
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "agent": agent.run,
     "injection": injection.run,
     "learned": learned.run,
+    "memory_graph": memory_graph.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.
