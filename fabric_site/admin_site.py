@@ -32,7 +32,7 @@ from graph.models import (
     Record,
     RefusedText,
 )
-from memory.models import Conversation
+from memory.models import Conversation, Feedback
 from retrieval.models import Community
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
@@ -73,6 +73,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     ),
     "History": (
         Section(Conversation, "Your conversations", "forum"),
+        Section(Feedback, "Feedback on answers", "thumbs_up_down"),
         Section(Audit, "Audit", "history"),
     ),
 }

@@ -51,9 +51,7 @@ def history(user: User, wanted: str = "", *, limit: int = HISTORY) -> History:
         rows = rows.filter(Q(title__icontains=wanted) | Exists(asked))
     newest = rows.order_by("-is_pinned", "-updated_at", "-pk")
     found = list(newest[: limit + 1])
-    return History(
-        days=by_day(found[:limit]), wanted=wanted, is_cut=len(found) > limit
-    )
+    return History(days=by_day(found[:limit]), wanted=wanted, is_cut=len(found) > limit)
 
 
 def by_day(rows: Iterable[Conversation]) -> list[Day]:
@@ -63,7 +61,9 @@ def by_day(rows: Iterable[Conversation]) -> list[Day]:
     others = [row for row in rows if not row.is_pinned]
     days = [
         Day(_day_label(day, today), list(group))
-        for day, group in groupby(others, lambda row: timezone.localdate(row.updated_at))
+        for day, group in groupby(
+            others, lambda row: timezone.localdate(row.updated_at)
+        )
     ]
     return [Day("Pinned", pinned), *days] if pinned else days
 

@@ -34,7 +34,7 @@ def answer_html(
         if token.children:
             token.children = _without_strangers(token.children, open_to)
     rendered = _READER.renderer.render(tokens, _READER.options, cited)
-    return SafeString(rendered)  # noqa: S308 # HTML is off: the reader escapes all text
+    return SafeString(rendered)  # HTML is off: the reader escapes all text
 
 
 def _without_strangers(tokens: list[Token], addresses: set[str]) -> list[Token]:

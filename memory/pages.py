@@ -250,7 +250,9 @@ def _opened(request: HttpRequest) -> Conversation | None:
         opened = uuid.UUID(request.GET.get("open", ""))
     except ValueError:
         return None
-    found: Conversation | None = conversations(reader(request)).filter(pk=opened).first()
+    found: Conversation | None = (
+        conversations(reader(request)).filter(pk=opened).first()
+    )
     return found
 
 

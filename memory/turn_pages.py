@@ -114,5 +114,3 @@ def _node_address(request: HttpRequest, node: int) -> str:
 def _private(response: HttpResponse) -> HttpResponse:
     response["Cache-Control"] = "private, no-store"
     return response
-
-

@@ -29,9 +29,7 @@ urlpatterns = [
     path("turns/<int:pk>/", turn_pages.turn, name="turn"),
     path("turns/<int:pk>/answer.md", turn_pages.copy, name="turn_copy"),
     path("turns/<int:pk>/feedback/", turn_pages.feedback, name="turn_feedback"),
-    path(
-        "turns/<int:pk>/remembered/", memory_pages.remembered, name="turn_remembered"
-    ),
+    path("turns/<int:pk>/remembered/", memory_pages.remembered, name="turn_remembered"),
     path("memory/", memory_pages.memory, name="memory"),
     path(
         "memory/<int:pk>/<slug:act>/",

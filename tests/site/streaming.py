@@ -46,9 +46,7 @@ def chat(request: HttpRequest) -> StreamingHttpResponse:
     tenant, _, slug = asked["project"].partition("/")
     project = Project.objects.get(tenant__slug=tenant, slug=slug)
     found = Conversation.objects.filter(pk=asked.get("conversation")).first()
-    conversation = found or start_conversation(
-        project, request.user, asked["question"]
-    )
+    conversation = found or start_conversation(project, request.user, asked["question"])
     turn = Turn.objects.create(
         conversation=conversation, question=asked["question"], state="running"
     )
