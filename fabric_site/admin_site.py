@@ -34,7 +34,7 @@ from graph.models import (
     Record,
     RefusedText,
 )
-from memory.models import Conversation, Observation
+from memory.models import Conversation, Feedback, Observation
 from retrieval.models import Community
 
 IN_SIDEBAR, ON_INDEX = 1_000, 50_000
@@ -80,6 +80,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     ),
     "History": (
         Section(Conversation, "Your conversations", "forum"),
+        Section(Feedback, "Feedback on answers", "thumbs_up_down"),
         Section(Audit, "Audit", "history"),
     ),
 }

@@ -7,7 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from connections.admin_scope import ReadOnlyAdmin, ReadOnlyInline, staff
+from memory.admin_feedback import FeedbackAdmin
 from memory.models import Conversation, Turn
+
+__all__ = ["ConversationAdmin", "FeedbackAdmin"]
 
 
 class TurnInline(ReadOnlyInline):
