@@ -68,6 +68,10 @@ class Met:
     audiences: set[int] = field(default_factory=set)
     moments: list[datetime] = field(default_factory=list)
 
+    def join(self, other: Met) -> None:
+        self.audiences |= other.audiences
+        self.moments += other.moments
+
 
 class ExtractionWriter:
     """Writes what a chunk of texts says; one instance a transaction.
@@ -126,19 +130,27 @@ class ExtractionWriter:
                     met[entity].moments.append(text.occurred_at)
                 languages.setdefault(entity, text.language)
         known, free = self._look_up(met)
-        self._meet({known[e]: (e, met[e]) for e in met if e in known})
-        ids = dict(zip(free, new_ids("graph_nodes", len(free)), strict=True))
+        # Spellings of one claim are one node, which all of them are met with.
+        there: dict[int, tuple[Entity, Met]] = {}
+        for entity, node in known.items():
+            there.setdefault(node, (entity, Met()))[1].join(met[entity])
+        self._meet(there)
+        first: dict[str, Entity] = {}
+        for entity, key in free.items():
+            if first.setdefault(key, entity) is not entity:
+                met[first[key]].join(met[entity])
+        ids = dict(zip(first, new_ids("graph_nodes", len(first)), strict=True))
         model = self._model() if ids else None
         copy_rows(
             "graph_nodes",
             NODE_COLUMNS,
             (
-                self._node_row(node, free[e], e, met[e], languages[e], model)
-                for e, node in ids.items()
+                self._node_row(node, key, e, met[e], languages[e], model)
+                for (key, node), e in zip(ids.items(), first.values(), strict=True)
             ),
         )
         self.fresh.update(ids.values())
-        return known | ids
+        return known | {entity: ids[key] for entity, key in free.items()}
 
     def _look_up(
         self, entities: Iterable[Entity]

@@ -85,6 +85,36 @@ def test_a_decision_is_a_node_that_concerns_what_it_names(project):
     assert Edge.objects.filter(target=node, relation="mentions").count() == 2
 
 
+def test_spellings_of_one_claim_are_one_node_whoever_says_them(
+    project, member, outsider
+):
+    """Quoted, in capitals, in a closed channel: met together and one after another."""
+    louder = f"{DECIDED.upper()}"
+    quoted = f"«{DECIDED[:-1]}!»"
+    read(
+        project,
+        draft_message("1.000001", DECIDED),
+        draft_message("2.000001", louder, channel="C2", audience=CLOSED),
+        draft_message("3.000001", quoted),
+    )
+    node = claim(project)
+    proofs = Evidence.objects.filter(node=node)
+    assert {proof.record.key for proof in proofs} == {
+        "slack:C1:1.000001",
+        "slack:C2:2.000001",
+        "slack:C1:3.000001",
+    }
+    assert Node.objects.visible_to(outsider).filter(pk=node.pk).exists()
+    read(
+        project,
+        draft_message("4.000001", f"- {DECIDED}"),
+        draft_message("5.000001", f"* {louder}"),
+    )
+    assert claim(project).pk == node.pk
+    assert Evidence.objects.filter(node=node).count() == 5
+    assert claim(project).last_evidence_at.timestamp() == pytest.approx(5.000001)
+
+
 def test_reading_again_writes_nothing(project):
     read(project, draft_message("1.000001", SAID), draft_message("2.000001", DECIDED))
     tables = (Node, Edge, Evidence, ExtractedText)
