@@ -140,14 +140,14 @@ def edges_that_led(
     """
     nodes = Node.objects.visible_to(user) if user else Node.objects.all()
     nodes = nodes.of(project).current().as_of(timezone.now())
-    terms = Terms.of(project, RELATIONS, None, FAN_OUT)
+    terms = Terms.of(project, RELATIONS, None, FAN_OUT, MOST_HOPS)
     goals = set(cited) - set(seeds)
     depths, back = dict.fromkeys(seeds, 0), dict[int, list[Hop]]()
     frontier = list(depths)
     for depth in range(1, DEPTH + 1):
         if not frontier or goals <= depths.keys():
             break
-        hops, _ = step(nodes, frontier, terms, MOST_HOPS)
+        hops, _ = step(nodes, frontier, terms)
         for hop in hops:
             if depths.setdefault(hop.far, depth) == depth:
                 back.setdefault(hop.far, []).append(hop)

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from connections.providers.base import ProviderError
 from connections.providers.chat import ChatModel, ModelUnavailable
+from connections.providers.choice import model_for
 from memory.learning import rules
 from memory.learning.asking import ask_what_is_replaced, ask_what_to_keep
 from memory.learning.heard import Heard, heard_in
 from memory.learning.keeping import Kept, keep, screened
 from memory.learning.proposals import Proposal
-from memory.learning.small_model import model_for
 from memory.learning.superseding import NEAREST, Older, nearest
 from memory.models import Turn
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 from django.urls import reverse
-from memory.conversations import start_conversation
 
 from connections.models import Audit, Project, User
 from memory.chips import chips_of
+from memory.conversations import start_conversation
 from memory.copying import as_markdown
 from memory.feedback import give_feedback, resolve, take_feedback_back
 from memory.history import history

@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from memory.observations import pin, share
 
 from connections.models import Project, User
 from memory.kept import fades, in_memory, shown_kept
 from memory.models import MemoryScope, Observation, Turn
+from memory.observations import pin, share
 from tests.factories import make_audience, make_node
 from tests.memory.memories import again, kept, make_conversation
 
