@@ -138,7 +138,7 @@ def plant(
 ) -> Node:
     """Store the text of an attack as its carrier would, where everybody may read it."""
     node_type, kind, origin = CARRIERS[attack.carrier]
-    scope = {"tenant_id": project.tenant_id, "project": project}
+    scope: dict[str, Any] = {"tenant_id": project.tenant_id, "project": project}
     audience = (
         audience or Audience.objects.get_or_create(**scope, kind="public", key="")[0]
     )
