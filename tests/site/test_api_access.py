@@ -100,6 +100,7 @@ def test_no_address_was_forgotten_above():
     """Fails when an address is added and nobody says here who may call it."""
     tried = {path.partition("?")[0] for _, path, _ in [*READ, ASK]}
     tried |= {"memory/conversations/{conversation}/", "schema/", "docs/", ""}
+    tried |= {"chat/turns/<int:turn>/stop/"}  # in tests/memory/api/test_chat.py
     routes = {str(pattern.pattern) for pattern in api.urlpatterns}
     named = {
         route.replace("graph/nodes/<int:pk>", "graph/nodes/{node}")
