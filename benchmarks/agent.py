@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from unittest.mock import patch
 
 from django.conf import settings
 from django.db import connection
@@ -12,6 +13,7 @@ from benchmarks.report import Table, median, percentile, sampled, sizes
 from benchmarks.streams import Crowd, crowd
 from benchmarks.workspaces import Workspace, workspace
 from connections.models import ApiToken
+from memory.agent import storing
 from memory.agent.run import Asked
 from memory.agent.run import run as run_agent
 
@@ -27,7 +29,8 @@ def _measured(size: int) -> Table:
     table = Table(
         "measure", "p50", "p95", "target", "reached", caption=f"{size:,} messages"
     )
-    with workspace(size) as filled:
+    # What is learned from a turn is measured elsewhere, and needs a broker.
+    with workspace(size) as filled, patch.object(storing, "_remember"):
         questions = sampled(filled.material.questions(ASKED))
         _first_token(filled, questions)  # warm
         alone = _first_token(filled, questions)

@@ -126,6 +126,7 @@ def test_no_address_was_forgotten_above():
         "memory/sync/",
     }
     tried |= {"schema/", "docs/", ""}
+    tried |= {"chat/turns/<int:turn>/stop/"}  # in tests/memory/api/test_chat.py
     routes = {str(pattern.pattern) for pattern in api.urlpatterns}
     named = {
         route.replace("graph/nodes/<int:pk>", "graph/nodes/{node}")

@@ -18,6 +18,7 @@ from memory.agent import loop, storing
 from memory.agent.run import Answering, Asked, run
 from memory.ask import load_answer
 from memory.models import Conversation, Turn
+from tests.factories import NOON
 from tests.memory.agent.models import USAGE, ScriptedModel, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -205,7 +206,7 @@ class TestFailures:
         [
             (ModelUnavailable("overloaded"), "model_unavailable", 503, True),
             (
-                BudgetSpent("The tokens of today are used up."),
+                BudgetSpent(1000, NOON),
                 "budget_spent",
                 429,
                 False,
