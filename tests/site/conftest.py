@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from connections.models import Role, User
 from fabric_site.celery import app
@@ -81,6 +81,7 @@ def page(browser: Browser, live_server, asker: User) -> Iterator[Page]:
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.expected = []  # type: ignore[attr-defined] # what a test provokes
     sign_in(opened)
+    expect(opened.locator("[data-without-script]").first).to_be_hidden()  # scripts run
     yield opened
     context.close()
     provoked = opened.expected  # type: ignore[attr-defined]
