@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from connections.models import Project, User
 from connections.providers.chat import ChatModel
 from connections.providers.choice import model_for
+from connections.records import JSON
 from memory.agent import (  # noqa: F401 - the tools register themselves
     events,
     graph_tools,
@@ -167,13 +168,22 @@ class Answering:
         self.answer = draft.answer(state)
         if turn is None:
             return
-        first = draft.reading.first
         outcome = storing.Outcome(
             state=state,
-            parsed=first.parsed.as_json() if first else {},
+            parsed=self._as_understood(draft),
             tokens_read=draft.tokens_read,
             tokens_written=draft.tokens_written,
             error=error,
         )
         with database():
             storing.finish(turn, self.answer, outcome)
+
+    def _as_understood(self, draft: Draft) -> dict[str, JSON]:
+        """Return how the question was read, with its chips as they were told."""
+        first = draft.reading.first
+        if first is None:
+            return {}
+        chips: list[JSON] = [
+            asdict(chip) for chip in chips_of(first.parsed, self.asked.ignore)
+        ]
+        return {**first.parsed.as_json(), "chips": chips}
