@@ -26,6 +26,8 @@ PHRASES: Mapping[str, tuple[str, str]] = {
     "has_email": ("has the address", "is an address of"),
     "part_of": ("is a part of", "contains"),
     "follows": ("comes right after", "comes right before"),
+    "supported_by": ("rests on", "bears out"),
+    "co_occurs": ("comes up together with", "is brought up with"),
     "mentions": ("mentions", "is mentioned in"),
     "uses": ("uses", "is used by"),
     "recommends": ("recommends", "is recommended by"),

@@ -20,6 +20,7 @@ from connections.models import Project, User, record_audit
 from memory.answers import ChatAnswer, Cited
 from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, Turn
+from memory.observation_writer import PART
 from memory.observations import refer
 
 TOUCH_SECONDS, DEAD_SECONDS = 5.0, 60.0
@@ -123,8 +124,12 @@ def finish(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
         Citation.objects.filter(turn=row).delete()
         Citation.objects.bulk_create(_rows(row, answer.citations))
         # What was only found strengthens no memory: what the answer rests on does.
-        cited = [one.node_id for one in answer.citations if one.node_id is not None]
-        refer(turn.conversation, cited)
+        if pulled := [
+            one.node_id
+            for one in answer.citations
+            if one.node_id is not None and one.key.startswith(PART)
+        ]:
+            refer(turn.conversation, pulled)
         touch(row.conversation_id)
         _audit(turn.conversation, answer, outcome)
         if outcome.state == Turn.State.DONE:

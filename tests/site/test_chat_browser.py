@@ -303,7 +303,7 @@ def test_the_palette_finds_conversations_and_actions(
     streamed.goto("/")
     streamed.keyboard.press("Control+k")
     palette = streamed.get_by_role("dialog")
-    expect(palette.get_by_role("option", name="Memory")).to_be_visible()
+    expect(palette.get_by_role("option", name="Memory", exact=True)).to_be_visible()
     streamed.keyboard.type("north cold")
     expect(palette.get_by_role("option")).to_have_count(1)
     streamed.keyboard.press("Enter")

@@ -34,7 +34,7 @@ def test_a_task_queued_with_kombu_survives_kill_9_of_the_broker(root: Path) -> N
     assert not embedded.valkey_runs(root)
     assert embedded.ensure_valkey(root) == url
     with Connection(url) as broker, broker.SimpleQueue("jobs") as queue:
-        assert queue.get(timeout=5).payload == {"n": 1}
+        assert queue.get(timeout=30).payload == {"n": 1}
     assert embedded.stop_valkey(root)
     assert not embedded.stop_valkey(root)
 
