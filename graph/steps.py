@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Direction = Literal["out", "in"]
 FAN_OUT = 50
 # Of a level, so many edges are walked: what a walk costs does not hang on its hubs.
-BREADTH = 300
+BREADTH = 240
 # The edges of a node are counted no further, nor those of all nodes of a walk.
 COUNTED, COUNTED_IN_ALL = 1_000, 10_000
 # Of the nodes of a level that were not walked from, so many are named.
