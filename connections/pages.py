@@ -1,4 +1,4 @@
-"""What every page begins with: who reads it, and which projects are theirs."""
+"""What pages share: who reads them, which project they are of, what a cache may keep."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import Max, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django_htmx.http import HttpResponseClientRedirect
 
-from connections.models import Project, User
+from connections.models import Audience, Project, Source, SyncRun, User
 
 # The project last opened, by any page, in the session.
 PROJECT_KEY = "project"
@@ -63,3 +65,35 @@ def project_asked_for(request: HttpRequest) -> Project | None:
         raise Http404(f"You are not a member of a project {asked}.")
     request.session[PROJECT_KEY] = found.pk
     return found
+
+
+def chosen_project(
+    request: HttpRequest, *, last_used: Callable[[], int | None] = lambda: None
+) -> Project | None:
+    """Return the project asked for, else the last opened, else the first.
+
+    `last_used` gives the id of one that comes before the first.
+    """
+    if asked := project_asked_for(request):
+        return asked
+    mine = {project.pk: project for project in projects_of(reader(request))}
+    if project := mine.get(request.session.get(PROJECT_KEY, 0)):
+        return project
+    return mine.get(last_used() or 0) or next(iter(mine.values()), None)
+
+
+def sources_of(user: User, project: Project) -> list[Source]:
+    """Return the sources the user may know of, each with when it was last read."""
+    open_to_user = Q(audience=None) | Q(audience__in=Audience.objects.ids_of(user))
+    finished = Q(runs__state=SyncRun.State.FINISHED)
+    rows = project.sources.filter(open_to_user)
+    read_at = Max("runs__finished_at", filter=finished)
+    return list(rows.annotate(read_at=read_at).order_by("name"))
+
+
+def private(response: HttpResponse, *varies_with: str) -> HttpResponse:
+    """Return `response` as one that nobody keeps; it differs by those headers."""
+    if varies_with:
+        patch_vary_headers(response, varies_with)
+    response["Cache-Control"] = "private, no-store"
+    return response

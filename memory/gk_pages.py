@@ -17,8 +17,8 @@ from django.views.decorators.http import require_safe
 
 from connections.models import Project, User
 from connections.pages import (
-    PROJECT_KEY,
-    project_asked_for,
+    chosen_project,
+    private,
     projects_of,
     reader,
     signed_in,
@@ -112,7 +112,7 @@ class GkForm(forms.Form):
 def memory_graph_page(request: HttpRequest) -> HttpResponse:
     """Show what its reader remembers of a project as a graph and as a list."""
     user = reader(request)
-    project = _chosen_project(request, user)
+    project = chosen_project(request)
     form = GkForm(request.GET)
     context: dict[str, Any] = {
         "project": project,
@@ -126,11 +126,8 @@ def memory_graph_page(request: HttpRequest) -> HttpResponse:
         context |= {"complaints": form.complaints, "asked": {"limit": LIMIT}}
     elif project is not None:
         context |= _shown(user, project, form.asked())
-    response = render(
-        request, "memory/graph.html", context, status=200 if is_valid else 400
-    )
-    response["Cache-Control"] = "private, no-store"
-    return response
+    status = 200 if is_valid else 400
+    return private(render(request, "memory/graph.html", context, status=status))
 
 
 def _shown(user: User, project: Project, asked: dict[str, Any]) -> dict[str, Any]:
@@ -245,12 +242,3 @@ def _timed(compute: Callable[[], T]) -> Timed:
     started = time.perf_counter()
     value = compute()
     return Timed(value, round((time.perf_counter() - started) * 1000, 1))
-
-
-def _chosen_project(request: HttpRequest, user: User) -> Project | None:
-    """Return the project asked for, else the last used, else the first."""
-    if asked := project_asked_for(request):
-        return asked
-    mine = {project.pk: project for project in projects_of(user)}
-    last = mine.get(request.session.get(PROJECT_KEY, 0))
-    return last or next(iter(mine.values()), None)

@@ -11,14 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from connections.models import Project, User
 from connections.pages import (
-    PROJECT_KEY,
-    project_asked_for,
+    chosen_project,
+    private,
     projects_of,
     reader,
     signed_in,
@@ -51,13 +50,11 @@ class Unusable(ValueError):
 def memory(request: HttpRequest) -> HttpResponse:
     """Show what memory holds for its reader, in one project."""
     user = reader(request)
-    project = _chosen_project(request, user)
+    project = chosen_project(request)
     context: dict[str, Any] = {"project": project, "projects": projects_of(user)}
     if project:
         context |= _listed(request, project, user)
-    response = render(request, "memory/memory.html", context)
-    patch_vary_headers(response, ["HX-Request"])
-    return _private(response)
+    return private(render(request, "memory/memory.html", context), "HX-Request")
 
 
 @signed_in
@@ -77,7 +74,7 @@ def remembered(request: HttpRequest, pk: int) -> HttpResponse:
         "is_waiting": is_waiting,
         "is_list": bool(request.GET.get("open")),
     }
-    return _private(render(request, "memory/of_turn.html", context))
+    return private(render(request, "memory/of_turn.html", context))
 
 
 @signed_in
@@ -187,7 +184,7 @@ def _item(request: HttpRequest, pk: int, complaint: str) -> HttpResponse:
     found = in_memory(row.project, user).filter(pk=pk) if row else []
     kept = shown_kept(found, user)
     context = {"each": kept[0] if kept else None, "complaint": complaint}
-    return _private(render(request, "memory/changed.html", context))
+    return private(render(request, "memory/changed.html", context))
 
 
 def _own_observation(user: User, pk: int) -> Observation:
@@ -205,17 +202,3 @@ def _back(request: HttpRequest, row: Observation) -> str:
     if url_has_allowed_host_and_scheme(given, allowed_hosts={request.get_host()}):
         return f"{given}#observation-{row.pk}"
     return reverse("memory")
-
-
-def _chosen_project(request: HttpRequest, user: User) -> Project | None:
-    """Return the project asked for, else the last used, else the first."""
-    if asked := project_asked_for(request):
-        return asked
-    mine = {project.pk: project for project in projects_of(user)}
-    last = mine.get(request.session.get(PROJECT_KEY, 0))
-    return last or next(iter(mine.values()), None)
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "private, no-store"
-    return response

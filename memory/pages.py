@@ -8,20 +8,20 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from connections.models import Audience, Project, Source, SyncRun, User, record_audit
+from connections.models import Project, User, record_audit
 from connections.pages import (
     PROJECT_KEY,
-    project_asked_for,
+    chosen_project,
+    private,
     projects_of,
     reader,
     signed_in,
+    sources_of,
 )
 from connections.sources.base import connectors
 from graph.models import Node
@@ -79,7 +79,7 @@ class TitleForm(forms.ModelForm):
 @require_GET
 def chat(request: HttpRequest) -> HttpResponse:
     """Show an empty conversation with the chosen project."""
-    project = _chosen_project(request)
+    project = _project(request)
     return _page(request, project)
 
 
@@ -119,9 +119,7 @@ def list_conversations(request: HttpRequest) -> HttpResponse:
     """Return the list of conversations alone, as the page looks through it."""
     context = _history(request)
     context["conversation"] = _opened(request)
-    response = render(request, "chat/_days.html", context)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(render(request, "chat/_days.html", context))
 
 
 @signed_in
@@ -171,28 +169,14 @@ def own_conversation(request: HttpRequest, pk: uuid.UUID) -> Conversation:
     return get_object_or_404(mine, pk=pk)
 
 
-def _chosen_project(request: HttpRequest) -> Project | None:
-    """Return the project asked for, else the last used, else the first."""
-    user = reader(request)
-    if asked := project_asked_for(request):
-        return asked
-    mine = {project.pk: project for project in projects_of(user)}
-    if project := mine.get(request.session.get(PROJECT_KEY, 0)):
-        return project
-    last = conversations(user).values_list("project_id", flat=True).first()
-    return mine.get(last or 0) or next(iter(mine.values()), None)
+def _project(request: HttpRequest) -> Project | None:
+    """Return the project to ask: without another, that of the last conversation."""
 
+    def of_last() -> int | None:
+        mine = conversations(reader(request))
+        return mine.values_list("project_id", flat=True).first()
 
-def sources_of(user: User, project: Project) -> list[Source]:
-    """Return the sources the user may know of, each with when it was last read."""
-    closed_to_none = Q(audience=None) | Q(audience__in=Audience.objects.ids_of(user))
-    finished = Q(runs__state=SyncRun.State.FINISHED)
-    rows = project.sources.filter(closed_to_none)
-    return list(
-        rows.annotate(read_at=Max("runs__finished_at", filter=finished)).order_by(
-            "name"
-        )
-    )
+    return chosen_project(request, last_used=of_last)
 
 
 def _fresh(user: User, project: Project) -> dict[str, Any]:
@@ -205,7 +189,7 @@ def _fresh(user: User, project: Project) -> dict[str, Any]:
 def _refuse(request: HttpRequest, form: AskForm) -> HttpResponse:
     """Say what is wrong with a question, and keep it."""
     found = form.cleaned_data.get("conversation")
-    project = found.project if found else _chosen_project(request)
+    project = found.project if found else _project(request)
     typed = {"complaint": form.complaint, "typed": request.POST.get("question", "")}
     return _page(request, project, found, status=422, **typed)
 
@@ -233,9 +217,7 @@ def _page(
         context |= _fresh(user, project)
         context |= {} if found else _beginning(user, project)
     response = render(request, "chat/chat.html", context, status=status)
-    patch_vary_headers(response, ["HX-Request"])
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return private(response, "HX-Request")
 
 
 def _history(request: HttpRequest) -> dict[str, Any]:

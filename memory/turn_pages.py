@@ -12,13 +12,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from connections.pages import reader, signed_in
+from connections.pages import private, reader, signed_in, sources_of
 from memory.agent.storing import settle_dead
 from memory.copying import as_markdown
 from memory.feedback import NOTE_CHARACTERS, give_feedback, take_feedback_back
 from memory.history import conversations, history
 from memory.models import Feedback, Turn
-from memory.pages import sources_of
 from memory.shown import shown_turns
 
 
@@ -55,7 +54,7 @@ def turn(request: HttpRequest, pk: int) -> HttpResponse:
         "history": history(user),
         "sources": sources_of(user, found.conversation.project),
     }
-    return _private(render(request, "chat/answered.html", context))
+    return private(render(request, "chat/answered.html", context))
 
 
 @signed_in
@@ -69,7 +68,7 @@ def copy(request: HttpRequest, pk: int) -> HttpResponse:
     text = as_markdown(shown.answer, lambda node: _node_address(request, node))
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="answer-{pk}.md"'
-    return _private(response)
+    return private(response)
 
 
 @signed_in
@@ -92,7 +91,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
     (shown,) = shown_turns([found], user)
     context = {"shown": shown, "complaint": complaint, "is_answered": True}
     # htmx swaps only what succeeded; the complaint stands within the form.
-    return _private(render(request, "chat/_feedback.html", context))
+    return private(render(request, "chat/_feedback.html", context))
 
 
 def own_turn(request: HttpRequest, pk: int) -> Turn:
@@ -109,8 +108,3 @@ def _address(found: Turn) -> str:
 
 def _node_address(request: HttpRequest, node: int) -> str:
     return request.build_absolute_uri(reverse("node", args=[node]))
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "private, no-store"
-    return response

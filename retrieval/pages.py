@@ -6,21 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.cache import patch_vary_headers
 from django.utils.dateparse import parse_date
 from django.views.decorators.http import require_safe
 
-from connections.models import Audience, Project, Source, SyncRun, User
+from connections.models import Project, User
 from connections.pages import (
-    PROJECT_KEY,
-    project_asked_for,
+    chosen_project,
+    private,
     projects_of,
     reader,
     signed_in,
+    sources_of,
 )
 from connections.refusals import Refused
 from connections.registry import UnknownName
@@ -52,7 +51,7 @@ class Field:
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what a search found: the results alone within the page, else all of it."""
     user = reader(request)
-    project = _chosen_project(request, user)
+    project = chosen_project(request)
     asked, complaints = read(request.GET)
     if project is None:
         return _render(request, {"asked": asked, "projects": []})
@@ -104,7 +103,7 @@ def neighbourhood(request: HttpRequest, pk: int) -> HttpResponse:
     within = request.htmx  # type: ignore[attr-defined]
     template = "search/_neighbourhood.html" if within else "search/neighbourhood.html"
     response = render(request, template, context, status=400 if complaints else 200)
-    return _private(response)
+    return private(response, "HX-Request")
 
 
 def _found(
@@ -119,7 +118,7 @@ def _found(
         more = min(most, asked.limit + STEP)
         context["more"] = asked.but(limit=more).address
     if not found.results:
-        context["sources"] = _sources(user, project)
+        context["sources"] = sources_of(user, project)
     if found.is_recent and not asked.is_filtered:
         context["samples"] = [
             (question, asked.but(q=question).address)
@@ -160,27 +159,6 @@ def _field(name: str, value: str) -> Field:
     return Field(name, label, value, "date" if is_day else "text")
 
 
-def _chosen_project(request: HttpRequest, user: User) -> Project | None:
-    """Return the project asked for, else the last used, else the first."""
-    if asked := project_asked_for(request):
-        return asked
-    mine = {project.pk: project for project in projects_of(user)}
-    last = mine.get(request.session.get(PROJECT_KEY, 0))
-    return last or next(iter(mine.values()), None)
-
-
-def _sources(user: User, project: Project) -> list[Source]:
-    """Return the sources the user may know of, each with when it was last read."""
-    open_to_user = Q(audience=None) | Q(audience__in=Audience.objects.ids_of(user))
-    finished = Q(runs__state=SyncRun.State.FINISHED)
-    rows = project.sources.filter(open_to_user)
-    return list(
-        rows.annotate(read_at=Max("runs__finished_at", filter=finished)).order_by(
-            "name"
-        )
-    )
-
-
 def _render(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
@@ -190,7 +168,7 @@ def _render(
     if within:
         name, address = _address(request, context["asked"])
         response[name] = address
-    return _private(response)
+    return private(response, "HX-Request")
 
 
 def _address(request: HttpRequest, asked: Asked) -> tuple[str, str]:
@@ -209,9 +187,3 @@ def _address(request: HttpRequest, asked: Asked) -> tuple[str, str]:
 
 def _question(query: str) -> str:
     return read(QueryDict(query))[0].q.strip()
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    patch_vary_headers(response, ["HX-Request"])
-    response["Cache-Control"] = "private, no-store"
-    return response
