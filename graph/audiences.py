@@ -47,8 +47,9 @@ class Audiences:
         """Return the audience of one user alone."""
         where = (Audience.Kind.PRIVATE.value, f"user:{user.pk}")
         if where not in self._by_key:
-            audience = self._find(*where, "")
-            AudienceMember.objects.get_or_create(audience=audience, user=user)
+            audience, is_new = self._find_or_make(*where, "")
+            if is_new:
+                AudienceMember.objects.create(audience=audience, user=user)
             self._by_key[where] = audience.pk
         return self._by_key[where]
 
@@ -88,14 +89,18 @@ class Audiences:
         return self._parts[audience]
 
     def _find(self, kind: str, key: str, title: str, *, combines: str = "") -> Audience:
-        row, _ = Audience.objects.get_or_create(
+        return self._find_or_make(kind, key, title, combines=combines)[0]
+
+    def _find_or_make(
+        self, kind: str, key: str, title: str, *, combines: str = ""
+    ) -> tuple[Audience, bool]:
+        return Audience.objects.get_or_create(
             tenant_id=self.project.tenant_id,
             project=self.project,
             kind=kind,
             key=key,
             defaults={"title": title[:300], "combines": combines},
         )
-        return row
 
     def _list(self, audience: int, members: tuple[str, ...]) -> None:
         wanted = {member.lower() if "@" in member else member for member in members}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from connections.models import Audience, Project, User
+from connections.models import Project, User
+from graph.audiences import Audiences
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Citation, Conversation, Turn
 from retrieval.results import Contribution
@@ -10,18 +11,10 @@ from retrieval.results import Contribution
 
 def start_conversation(project: Project, user: User, title: str) -> Conversation:
     """Return a new conversation that only `user` may see."""
-    audience, made = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id,
-        project=project,
-        kind=Audience.Kind.PRIVATE,
-        key=f"user:{user.pk}",
-    )
-    if made:
-        audience.members.create(user=user)
     return Conversation.objects.create(
         tenant_id=project.tenant_id,
         project=project,
-        audience=audience,
+        audience_id=Audiences(project).private_to(user),
         user=user,
         title=" ".join(title.split())[:200],
     )

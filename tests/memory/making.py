@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from connections.models import Audience, Project, User
+from graph.audiences import Audiences
 from graph.models import Node
 from graph.models.node import MEMORY
 from memory.ask import start_conversation
@@ -15,15 +16,7 @@ from tests.factories import NOON, make_audience
 
 
 def private_to(project: Project, user: User) -> Audience:
-    audience, made = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id,
-        project=project,
-        kind=Audience.Kind.PRIVATE,
-        key=f"user:{user.pk}",
-    )
-    if made:
-        audience.members.create(user=user)
-    return audience
+    return Audience.objects.get(pk=Audiences(project).private_to(user))
 
 
 def make_observation(

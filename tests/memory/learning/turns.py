@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from connections.models import Audience, Project, User
+from connections.models import Project, User
 from graph.models import Node
+from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, Turn
 from tests.factories import NOON, make_node
 
@@ -64,14 +65,4 @@ def make_turn(
 
 
 def make_conversation(user: User, project: Project) -> Conversation:
-    audience, made = Audience.objects.get_or_create(
-        tenant_id=project.tenant_id,
-        project=project,
-        kind=Audience.Kind.PRIVATE,
-        key=f"user:{user.pk}",
-    )
-    if made:
-        audience.members.create(user=user)
-    return Conversation.objects.create(
-        tenant_id=project.tenant_id, project=project, audience=audience, user=user
-    )
+    return start_conversation(project, user, "")
