@@ -32,7 +32,7 @@ REMOVED = "(link removed)"
 DEEPEST = 6
 _BLANKS = re.compile(r"[ \t]+")
 _PLAIN = re.compile(r"[^\sA-Za-z0-9\\`!\[【\uff3b</]+")
-_ESCAPABLE = frozenset("\\`*_{}()#+-.!~|>\"'&$%,/:;<=?@^")
+_ESCAPABLE = frozenset("\\`*_{}()#+-.!~|>\"'&$%,:;=?@^")
 # What was read, and where reading goes on; None: more text could change it.
 Step = tuple[str, int] | None
 
@@ -56,6 +56,8 @@ class CitationFilter:
     _blanks: str = ""
     _fence: str = ""
     _begins_line: bool = True
+    # Round brackets or a colon right after square ones would make them a link.
+    _ends_bracket: bool = False
     _depth: int = 0
     _references: dict[str, str] = field(default_factory=dict)
 
@@ -85,9 +87,12 @@ class CitationFilter:
                 break
             piece, place = step
             if piece:
+                if self._ends_bracket and not self._blanks and piece[0] in "(:":
+                    self._blanks = " "
                 said.append(self._blanks + piece)
                 self._blanks = ""
                 self._begins_line = piece.endswith("\n")
+                self._ends_bracket = piece.endswith("]") and "[" in piece
         self._waiting = text[place:]
         return "".join(said)
 
@@ -156,10 +161,11 @@ class CitationFilter:
         if at + 1 == len(text):
             return ("\\\\", at + 1) if is_last else None
         after = text[at + 1]
-        if after in _ESCAPABLE and after != "<":
+        if after in _ESCAPABLE:
             return text[at : at + 2], at + 2
-        # Before a bracket it would only hide a number; before others it says nothing.
-        return ("", at + 1) if after in "[]<" else ("\\", at + 1)
+        # It would only hide a number, a tag or an address; before others it says
+        # nothing.
+        return ("", at + 1) if after in "[]</" else ("\\", at + 1)
 
     def _code(self, text: str, at: int, is_last: bool) -> Step:
         """A span of code ends on its line, or is none: its signs are then escaped."""
@@ -193,8 +199,9 @@ class CitationFilter:
         if not is_last and is_short and MAYBE_AUTOLINK.fullmatch(text, at):
             return None
         after = text[at + 1 : at + 2]
-        is_tag = after.isalpha() or after in ("/", "!", "?")
-        return ("&lt;" if after and is_tag else "<"), at + 1
+        # A mark that is taken out must not leave a tag behind it.
+        is_text = not after or after.isspace() or after.isdigit() or after in "=-"
+        return ("<" if is_text else "&lt;"), at + 1
 
     def _full_width(self, text: str, at: int, is_last: bool) -> Step:
         if found := FULL_WIDTH.match(text, at):
@@ -263,14 +270,13 @@ class CitationFilter:
                 known = self._references.get((label or inner).casefold(), "")
                 return self._link(inner, known), close + 1
         if numbers:
-            said = self._marked(numbers, text, end + 1)
-            return (f"{said} " if after in "(:" and after and said else said), end + 1
+            return self._marked(numbers, text, end + 1), end + 1
         if is_image or inner.casefold() in self._references:
             known = self._references.get(inner.casefold(), "")
             return self._link(inner, known), end + 1
         words = self._inside(inner)
         said = f"({words})" if numbers_in(words) else f"[{words}]"
-        return (f"{said} " if after and after in "(:[" else said), end + 1
+        return (f"{said} " if after == "[" else said), end + 1
 
     def _marked(self, numbers: tuple[int, ...], text: str, end: int) -> str:
         """Return the citations of those numbers; where none is left, no gap either."""
@@ -305,10 +311,11 @@ class CitationFilter:
         """Return what stands in brackets, made safe like the rest."""
         if self._depth >= DEEPEST:
             return re.sub(r"[\[\]<>`!\\]|\w*:?//\S*", " ", inner)
-        kept = (self._waiting, self._blanks, self._begins_line)
+        kept = (self._waiting, self._blanks, self._begins_line, self._ends_bracket)
         self._waiting, self._blanks, self._begins_line = inner, "", False
+        self._ends_bracket = False
         self._depth += 1
         said = self._take(is_last=True) + self._blanks
         self._depth -= 1
-        self._waiting, self._blanks, self._begins_line = kept
+        self._waiting, self._blanks, self._begins_line, self._ends_bracket = kept
         return said
