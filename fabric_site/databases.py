@@ -16,7 +16,7 @@ from fabric_site import environment as env
 
 # A filtered HNSW scan stops short of the rows asked for unless it may go on.
 _SCANS = (
-    "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=400"
+    "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=300"
     " -c hnsw.max_scan_tuples=50000"
 )
 

@@ -46,9 +46,10 @@ def embedding() -> dict[str, Any]:
             fits=INDEXES.__contains__,
             expected="hnsw or ivfflat",
         ),
+        "EMBEDDING_INDEXED": env.whole("FABRIC_EMBEDDING_INDEXED", 0, most=4000),
         "EMBEDDING_M": env.whole("FABRIC_EMBEDDING_M", 24, least=2, most=100),
         "EMBEDDING_EF_CONSTRUCTION": env.whole(
-            "FABRIC_EMBEDDING_EF_CONSTRUCTION", 64, least=4, most=1000
+            "FABRIC_EMBEDDING_EF_CONSTRUCTION", 100, least=4, most=1000
         ),
         "EMBEDDING_LISTS": env.whole("FABRIC_EMBEDDING_LISTS", 0, most=MOST_LISTS),
         "EMBEDDING_PROBES": env.whole("FABRIC_EMBEDDING_PROBES", 0, most=MOST_LISTS),

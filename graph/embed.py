@@ -20,6 +20,7 @@ from graph.node_vectors import Made, Waiting, as_text
 from graph.vector_index import (
     INDEX,
     choose_lists,
+    held_sql,
     index_exists,
     index_sql,
     node_count,
@@ -87,6 +88,17 @@ def vector_type() -> str:
     """Return the type that a question's vector is cast to: vector or halfvec."""
     _, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
     return str(EmbeddingModel.Storage(model.storage).value)
+
+
+def nearness(vector: str, *, column: str = "graph_nodes.embedding") -> str:
+    """Return what puts nodes in order by the index, for the question's `vector`.
+
+    With fewer dimensions than vectors have it is nearly the order of their distances:
+    ask for more than are wanted, and sort those.
+    """
+    _, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
+    asked = held_sql(model, f"{vector}::{model.storage}")
+    return f"{held_sql(model, column)} <=> {asked}"
 
 
 def search_settings() -> dict[str, str]:

@@ -79,8 +79,9 @@ class Wanted:
     dimensions: int = 0
     storage: str = "vector"
     index: str = "hnsw"
+    indexed_dimensions: int = 0
     m: int = 24
-    ef_construction: int = 64
+    ef_construction: int = 100
     lists: int = 0
     probes: int = 0
 
@@ -98,6 +99,7 @@ class Wanted:
             "dimensions": options["EMBEDDING_DIMENSIONS"] if is_own else 0,
             "storage": options["EMBEDDING_STORAGE"],
             "index": options["EMBEDDING_INDEX"],
+            "indexed_dimensions": options["EMBEDDING_INDEXED"],
             "m": options["EMBEDDING_M"],
             "ef_construction": options["EMBEDDING_EF_CONSTRUCTION"],
             "lists": options["EMBEDDING_LISTS"],
@@ -170,6 +172,7 @@ def choose_model(wanted: Wanted) -> EmbeddingModel:
         "dimensions": embedder.dimensions,
         "storage": wanted.storage,
         "index": wanted.index,
+        "indexed_dimensions": _indexed(wanted, embedder),
     }
     check_size(EmbeddingModel(**kind))
     model, _ = EmbeddingModel.objects.get_or_create(
@@ -184,6 +187,12 @@ def choose_model(wanted: Wanted) -> EmbeddingModel:
         )
     model.refresh_from_db()
     return model
+
+
+def _indexed(wanted: Wanted, embedder: Embedder) -> int:
+    """Return how many dimensions the index holds; 0 where that is all of them."""
+    some = wanted.indexed_dimensions or embedder.leading
+    return some if some < embedder.dimensions else 0
 
 
 def filling() -> EmbeddingModel | None:

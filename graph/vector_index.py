@@ -45,10 +45,20 @@ def index_sql(
         options = f"m = {model.m}, ef_construction = {model.ef_construction}"
     else:
         options = f"lists = {model.lists}"
+    held = held_sql(model, column)
+    kind = "halfvec" if model.indexed_dimensions else model.storage
     return (
         f"IF NOT EXISTS {name} ON graph_nodes USING {model.index}"
-        f" ({column} {model.storage}_cosine_ops) WITH ({options})"
+        f" (({held}) {kind}_cosine_ops) WITH ({options})"
     )
+
+
+def held_sql(model: EmbeddingModel, vector: str) -> str:
+    """Return what the index holds of `vector`, a column or a value of its type."""
+    if not model.indexed_dimensions:
+        return vector
+    first = model.indexed_dimensions
+    return f"subvector({vector}, 1, {first})::halfvec({first})"
 
 
 def choose_lists(model: EmbeddingModel, rows: int) -> None:

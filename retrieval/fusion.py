@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from retrieval.arms.base import Hit
 from retrieval.results import Contribution
@@ -41,20 +42,23 @@ def fuse(
     """
     _check(found, weights, k)
     hits: dict[int, Hit] = {}
-    said: dict[int, dict[str, Contribution]] = defaultdict(dict)
+    said: dict[int, dict[str, tuple[int, float]]] = defaultdict(dict)
     for arm, ranking in found.items():
         for rank, hit in enumerate(ranking, start=1):
             hits.setdefault(hit.node_id, hit)
             # An arm gives none twice; were it to, its best rank counts.
-            said[hit.node_id].setdefault(arm, Contribution(rank, hit.score))
-    fused = [
-        Fused(hit.node_id, hit.key, hit.is_part, score, said[node])
+            said[hit.node_id].setdefault(arm, (rank, hit.score))
+    scored = [
+        (-score, hit.key, hit)
         for node, hit in hits.items()
         if (score := _score(said[node], weights, k)) > 0
     ]
     # Code points are in the order of their UTF-8 bytes, as COLLATE "C" has them.
-    fused.sort(key=lambda node: (-node.score, node.key))
-    return fused[:limit]
+    scored.sort(key=itemgetter(0, 1))
+    return [
+        Fused(hit.node_id, hit.key, hit.is_part, -score, _told(said[hit.node_id]))
+        for score, _, hit in scored[:limit]
+    ]
 
 
 def as_found(found: Mapping[str, Sequence[Hit]]) -> list[Fused]:
@@ -72,11 +76,15 @@ def as_found(found: Mapping[str, Sequence[Hit]]) -> list[Fused]:
     ]
 
 
+def _told(said: Mapping[str, tuple[int, float]]) -> dict[str, Contribution]:
+    return {arm: Contribution(*given) for arm, given in said.items()}
+
+
 def _score(
-    said: Mapping[str, Contribution], weights: Mapping[str, float], k: float
+    said: Mapping[str, tuple[int, float]], weights: Mapping[str, float], k: float
 ) -> float:
     # Rounded once, so that the order of the arms cannot change it.
-    return math.fsum(weights[arm] / (k + given.rank) for arm, given in said.items())
+    return math.fsum(weights[arm] / (k + rank) for arm, (rank, _) in said.items())
 
 
 def _check(found: Mapping[str, object], weights: Mapping[str, float], k: float) -> None:

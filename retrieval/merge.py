@@ -51,13 +51,14 @@ class Leaders:
         """Return the first leader more similar to `tokens` than the threshold; without
         one, make `tokens` the next leader and return None."""
         # No index is above 1.
-        found = self._first(tokens) if self.threshold < 1 else None
+        prefix = self._prefix(tokens)
+        found = self._first(tokens, prefix) if self.threshold < 1 else None
         if found is None:
-            self._lead(tokens)
+            self._lead(tokens, prefix)
         return found
 
-    def _first(self, tokens: frozenset[str]) -> int | None:
-        near = {i for token in self._prefix(tokens) for i in self._with[token]}
+    def _first(self, tokens: frozenset[str], prefix: Sequence[str]) -> int | None:
+        near = {i for token in prefix for i in self._with[token]}
         least, most = self._lengths(len(tokens))
         for leader in sorted(near):
             if least <= len(self._sets[leader]) <= most:
@@ -66,10 +67,10 @@ class Leaders:
                     return leader
         return None
 
-    def _lead(self, tokens: frozenset[str]) -> None:
+    def _lead(self, tokens: frozenset[str], prefix: Sequence[str]) -> None:
         number = len(self._sets)
         self._sets.append(tokens)
-        for token in self._prefix(tokens):
+        for token in prefix:
             self._with[token].append(number)
 
     def _prefix(self, tokens: frozenset[str]) -> list[str]:

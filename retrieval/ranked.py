@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from connections.models import Project, Tenant
-from graph.embed import vector_type
+from graph.embed import nearness, vector_type
 from graph.models import EmbeddingModel
 from graph.querysets import NodeQuerySet
 from retrieval import sql
@@ -14,7 +14,7 @@ from retrieval.allowed import rows_among
 from retrieval.fusion import RRF_K, Fused
 from retrieval.results import Contribution
 
-POOL, SIMILARITY = 100, 0.2
+POOL, SIMILARITY, MEASURED = 100, 0.2, 2
 
 
 class RankedQuerySet(NodeQuerySet):
@@ -39,11 +39,19 @@ class RankedQuerySet(NodeQuerySet):
             "model": model.values_list("pk", flat=True).first(),
             "similarity": SIMILARITY,
             "pool": POOL,
+            "measured": POOL * MEASURED,
             "k": RRF_K,
             "limit": limit,
         }
         nodes = self.filter(tenant=tenant, project=project)
-        rows = rows_among(nodes, project, sql.FUSED, values, cast=vector_type())
+        rows = rows_among(
+            nodes,
+            project,
+            sql.FUSED,
+            values,
+            cast=vector_type(),
+            nearness=nearness("%(vector)s", column="n.embedding"),
+        )
         return [_fused(row) for row in rows]
 
 

@@ -20,11 +20,14 @@ FUSED = """
         SELECT near.id,
                row_number() OVER (ORDER BY near.distance, near.key COLLATE "C"),
                1 - near.distance
-          FROM (SELECT n.id, n.key, n.embedding <=> %(vector)s::{cast} AS distance
-                  FROM graph_nodes n
-                 WHERE n.id IN (SELECT allowed.id FROM allowed)
-                   AND n.embedding_model_id = %(model)s
-                 ORDER BY distance LIMIT %(pool)s) near
+          FROM (SELECT held.id, held.key, held.distance
+                  FROM (SELECT n.id, n.key,
+                               n.embedding <=> %(vector)s::{cast} AS distance
+                          FROM graph_nodes n
+                         WHERE n.id IN (SELECT allowed.id FROM allowed)
+                           AND n.embedding_model_id = %(model)s
+                         ORDER BY {nearness} LIMIT %(measured)s) held
+                 ORDER BY held.distance, held.key COLLATE "C" LIMIT %(pool)s) near
          WHERE 1 - near.distance > %(similarity)s
     )
     SELECT n.id, n.key,

@@ -25,12 +25,14 @@ class Embedder(Protocol):
     """Turns texts into unit vectors; vectors of two embedders are never compared.
 
     `is_local` says that it asks nobody over the network, and may do so in a
-    transaction.
+    transaction. `leading`: how many of its first dimensions suffice to find what is
+    near, where they are ordered by how much they say; else 0.
     """
 
     name: str
     dimensions: int
     is_local: bool
+    leading: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text, of unit length; a text without words is all zero.

@@ -67,6 +67,7 @@ class OpenAIEmbedder:
     """Vectors over the network, by the model and of the size that were asked for."""
 
     is_local = False
+    leading = 0
 
     def __init__(
         self, model: str = "", dimensions: int = 0, *, provider: Provider = OPENAI

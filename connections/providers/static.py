@@ -19,7 +19,7 @@ from connections.providers.base import (
 
 FOLDER = Path(__file__).parent / "static_embedder"
 UNKNOWN = "[UNK]"
-NAME, DIMENSIONS = "static-embedder", 256
+NAME, DIMENSIONS, LEADING = "static-embedder", 256, 128
 
 
 class StaticEmbedder:
@@ -30,6 +30,7 @@ class StaticEmbedder:
 
     name = NAME
     is_local = True
+    leading = LEADING
 
     def __init__(
         self, model: str = "", dimensions: int = 0, *, folder: Path = FOLDER

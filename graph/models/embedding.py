@@ -30,9 +30,14 @@ class EmbeddingModel(models.Model):
         max_length=16, choices=Storage, default=Storage.VECTOR.value
     )
     index = models.CharField(max_length=16, choices=Index, default=Index.HNSW.value)
+    indexed_dimensions = models.PositiveIntegerField(
+        default=0,
+        help_text="How many of the first dimensions the index holds, in half precision;"
+        " what it finds is put in order by whole vectors. 0: whole vectors.",
+    )
     m = models.PositiveIntegerField(default=24, help_text="HNSW: links of a vector.")
     ef_construction = models.PositiveIntegerField(
-        default=64, help_text="HNSW: candidates looked at when a vector is added."
+        default=100, help_text="HNSW: candidates looked at when a vector is added."
     )
     lists = models.PositiveIntegerField(
         default=0, help_text="IVFFlat: clusters; 0 chooses by how many nodes there are."
@@ -51,7 +56,13 @@ class EmbeddingModel(models.Model):
         db_table = "graph_embedding_models"
         constraints = (
             models.UniqueConstraint(
-                fields=("name", "dimensions", "storage", "index"),
+                fields=(
+                    "name",
+                    "dimensions",
+                    "storage",
+                    "index",
+                    "indexed_dimensions",
+                ),
                 name="graph_embedding_models_one_of_a_kind",
             ),
             models.UniqueConstraint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connections
 
-from graph.embed import search_settings, vector_type
+from graph.embed import nearness, search_settings, vector_type
 from graph.querysets import NodeQuerySet
 from retrieval import sql
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
@@ -12,6 +12,8 @@ from retrieval.expressions import condition, number
 
 # Below this many nodes every distance is computed: exact, and faster.
 EXACT_BELOW = 10_000
+# So many times as many as asked for are measured: the index may hold less than vectors.
+MEASURED = 2
 
 
 def find(ask: Ask, plan: Plan) -> list[Hit]:
@@ -32,7 +34,7 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     if needed := search_settings():
         with connections[ask.nodes.db].cursor() as cursor:
             cursor.execute(sql.SET_SETTINGS, [list(needed), list(needed.values())])
-    rows = _nearest(nodes, ask, plan, distance) if not _is_small(ask) else []
+    rows = _nearest(nodes, ask, plan, nearness("%s")) if not _is_small(ask) else []
     if len(rows) < plan.pool:
         some = nodes.filter(embedding__isnull=False)
         rows = _nearest(some, ask, plan, f"({distance}) + 0")
@@ -49,14 +51,17 @@ def _is_small(ask: Ask) -> bool:
 
 
 def _nearest(
-    nodes: NodeQuerySet, ask: Ask, plan: Plan, distance: str
+    nodes: NodeQuerySet, ask: Ask, plan: Plan, order: str
 ) -> list[tuple[int, str, float, bool]]:
+    """Return the nearest of those that come first in an order that is nearly theirs."""
+    distance = sql.DISTANCE.format(cast=vector_type())
     measured = nodes.annotate(
         distance=number(distance, (ask.vector,)),
         is_part=IS_PART,
-    ).order_by("distance")
-    rows = measured.values_list("pk", "key", "distance", "is_part")[: plan.pool]
-    return sorted(rows, key=lambda row: (row[2], row[1]))
+    ).order_by(number(order, (ask.vector,)))
+    rows = measured.values_list("pk", "key", "distance", "is_part")
+    nearest = sorted(rows[: plan.pool * MEASURED], key=lambda row: (row[2], row[1]))
+    return nearest[: plan.pool]
 
 
 arms.add("vector", Arm(find))

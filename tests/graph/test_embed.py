@@ -151,7 +151,7 @@ def test_vectors_of_a_model_that_is_no_longer_active_are_not_written(
 class Fussy:
     """Refuses every text that holds "bad", and all of them where nothing is left."""
 
-    name, dimensions, is_local = "static-embedder", 256, True
+    name, dimensions, is_local, leading = "static-embedder", 256, True, 0
 
     def __init__(self) -> None:
         self.asked: list[str] = []

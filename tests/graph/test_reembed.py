@@ -62,6 +62,7 @@ class OtherEmbedder:
 
     name = "other"
     is_local = True
+    leading = 0
     failing = False
     asked: list[str] = []
 
