@@ -1,5 +1,13 @@
 from connections.models.audit import Audit, AuditDetail, record_audit
 from connections.models.credential import ModelCredential
+from connections.models.database import (
+    Database,
+    DatabaseChange,
+    DatabaseColumn,
+    DatabaseKey,
+    DatabaseQuery,
+    DatabaseTable,
+)
 from connections.models.source import Source, SyncError, SyncRun
 from connections.models.tenancy import (
     Audience,
@@ -20,6 +28,12 @@ __all__ = [
     "AudienceMember",
     "Audit",
     "AuditDetail",
+    "Database",
+    "DatabaseChange",
+    "DatabaseColumn",
+    "DatabaseKey",
+    "DatabaseQuery",
+    "DatabaseTable",
     "Membership",
     "ModelCredential",
     "ModelUsage",

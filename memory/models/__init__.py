@@ -7,6 +7,7 @@ from memory.models.observation import (
     Reference,
     ReferencedPair,
 )
+from memory.models.query import SavedQuery, TurnTable, VerifiedExample
 
 __all__ = [
     "Citation",
@@ -17,5 +18,8 @@ __all__ = [
     "Observation",
     "Reference",
     "ReferencedPair",
+    "SavedQuery",
     "Turn",
+    "TurnTable",
+    "VerifiedExample",
 ]
