@@ -14,6 +14,7 @@ from django.db import connections
 
 from connections.models import Project, User
 from tests.factories import make_member, make_project, make_user
+from tests.targets import Target, mariadb_server, postgres_server
 from tests.worlds import World, make_world
 
 OWNER_SETTINGS = "owner"
@@ -136,3 +137,15 @@ def user(db: None) -> User:
 @pytest.fixture
 def world(project: Project, other_project: Project, member: User) -> World:
     return make_world(project, other_project, member)
+
+
+@pytest.fixture(scope="session")
+def postgres_target() -> Iterator[Target]:
+    with postgres_server() as target:
+        yield target
+
+
+@pytest.fixture(scope="session")
+def mariadb_target() -> Iterator[Target]:
+    with mariadb_server() as target:
+        yield target
