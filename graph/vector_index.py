@@ -9,8 +9,9 @@ from graph.copying import fetch
 from graph.models import EmbeddingModel
 
 INDEX = "graph_nodes_embedding"
-# More dimensions no index of pgvector takes.
+# More dimensions no index of pgvector takes, and no column.
 MOST_DIMENSIONS = {"vector": 2000, "halfvec": 4000}
+MOST_STORED = 16_000
 ROWS_A_LIST, LEAST_LISTS = 1000, 10
 # Measured at 55,000 vectors: this share of the clusters keeps recall@10 at 0.99, also
 # for a tenth of them; half of it gives 0.96 in two thirds of the time.
@@ -28,13 +29,20 @@ def column_type(model: EmbeddingModel) -> str:
 
 def check_size(model: EmbeddingModel) -> None:
     """Raise `ProviderError` for vectors that no index would take."""
-    most = MOST_DIMENSIONS[model.storage]
-    if not 1 <= model.dimensions <= most:
+    kind = index_type(model)
+    most, held = MOST_DIMENSIONS[kind], model.indexed_dimensions or model.dimensions
+    if not 1 <= held <= most or not 1 <= model.dimensions <= MOST_STORED:
         raise ProviderError(
-            f"An index of {model.storage} takes 1 to {most} dimensions, {model.name} "
+            f"An index of {kind} takes 1 to {most} dimensions, {model.name} "
             f"has {model.dimensions}: set FABRIC_EMBEDDING_STORAGE=halfvec (up to "
-            f"{MOST_DIMENSIONS['halfvec']}), or fewer FABRIC_EMBEDDING_DIMENSIONS."
+            f"{MOST_DIMENSIONS['halfvec']}), FABRIC_EMBEDDING_INDEXED to how many of the "
+            "first ones the index needs, or fewer FABRIC_EMBEDDING_DIMENSIONS."
         )
+
+
+def index_type(model: EmbeddingModel) -> str:
+    """Return the type of what the index holds: vector or halfvec."""
+    return "halfvec" if model.indexed_dimensions else model.storage
 
 
 def index_sql(
@@ -46,7 +54,7 @@ def index_sql(
     else:
         options = f"lists = {model.lists}"
     held = held_sql(model, column)
-    kind = "halfvec" if model.indexed_dimensions else model.storage
+    kind = index_type(model)
     return (
         f"IF NOT EXISTS {name} ON graph_nodes USING {model.index}"
         f" (({held}) {kind}_cosine_ops) WITH ({options})"

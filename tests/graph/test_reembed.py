@@ -476,6 +476,40 @@ class TestModels:
             choose_model(Wanted.configured("other", dimensions=3072))
         wide = Wanted.configured("other", dimensions=3072, storage="halfvec")
         assert choose_model(wide).dimensions == 3072
+        first = Wanted.configured("other", dimensions=3072, indexed_dimensions=512)
+        assert choose_model(first).indexed_dimensions == 512
+
+    def test_an_index_of_the_first_dimensions_finds_by_whole_vectors(
+        self, filled, monkeypatch
+    ):
+        reembed(Wanted.configured("other", indexed_dimensions=2))
+        forget_model()
+        assert "subvector(embedding, 1, 2)" in self.index()
+        # All texts share the first dimension: by two of eight they are nearly equal.
+        monkeypatch.setattr(by_vector, "EXACT_BELOW", 0)
+        question, _ = embed.embed_question("Message 3")
+        hits = by_vector.find(make_ask(filled, "Message 3"), Plan(pool=4))
+        assert question
+        assert hits[0].score == pytest.approx(1)
+        assert [hit.score for hit in hits] == sorted(
+            (hit.score for hit in hits), reverse=True
+        )
+
+    def test_the_shipped_model_indexes_half_of_its_dimensions(self, filled):
+        model = EmbeddingModel.objects.get(is_active=True)
+        assert (model.dimensions, model.indexed_dimensions) == (256, 128)
+        assert "subvector(embedding, 1, 128)" in self.index()
+        whole = choose_model(Wanted.configured("static", indexed_dimensions=256))
+        assert whole.indexed_dimensions == 0
+        assert not whole.is_active
+
+    def index(self):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT indexdef FROM pg_indexes"
+                " WHERE indexname = 'graph_nodes_embedding'"
+            )
+            return cursor.fetchone()[0]
 
     def test_settings_of_model_and_size_are_those_of_the_embedder_they_name(
         self, settings
