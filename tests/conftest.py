@@ -89,7 +89,8 @@ def _active_model(request: pytest.FixtureRequest) -> None:
 
     forget_model()
     EmbeddingModel.objects.get_or_create(
-        name="static-embedder", defaults={"dimensions": 256, "is_active": True}
+        name="static-embedder",
+        defaults={"dimensions": 256, "indexed_dimensions": 128, "is_active": True},
     )
 
 
