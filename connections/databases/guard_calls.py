@@ -63,18 +63,18 @@ def _check_growth(name: str, call: exp.Anonymous) -> None:
         refuse("argument", f"{name}() may not lengthen what was lengthened already.")
 
 
-def _grows(pattern: exp.Expression, replacement: exp.Expression) -> bool:
+def _grows(pattern: exp.Expr, replacement: exp.Expr) -> bool:
     plain = isinstance(pattern, exp.Literal) and isinstance(replacement, exp.Literal)
     return not plain or len(replacement.name) > max(1, len(pattern.name))
 
 
-def _calls(node: exp.Expression) -> Iterator[exp.Expression] | bool:
+def _calls(node: exp.Expr) -> Iterator[exp.Expr] | bool:
     return any(
         str(call.name).lower() in GROWING for call in node.find_all(exp.Anonymous)
     )
 
 
-def _number(node: exp.Expression | None) -> int | None:
+def _number(node: exp.Expr | None) -> int | None:
     if isinstance(node, exp.Neg):
         inner = _number(node.this)
         return None if inner is None else -inner
@@ -83,7 +83,7 @@ def _number(node: exp.Expression | None) -> int | None:
     return None
 
 
-def series_rows(call: exp.Expression) -> int | None:
+def series_rows(call: exp.Expr) -> int | None:
     """Return how many rows a function in FROM gives; None where it may be many."""
     if not isinstance(call, exp.Anonymous) or call.name.lower() != "generate_series":
         return None
@@ -99,7 +99,7 @@ def series_rows(call: exp.Expression) -> int | None:
     return rows if rows is not None and rows <= SERIES else None
 
 
-def _dates(args: list[exp.Expression]) -> int | None:
+def _dates(args: list[exp.Expr]) -> int | None:
     step = _step(args[2])
     if step is None:
         return None
@@ -115,7 +115,7 @@ def _dates(args: list[exp.Expression]) -> int | None:
 SMALL_CALENDAR = 20_000
 
 
-def _step(node: exp.Expression) -> float | None:
+def _step(node: exp.Expr) -> float | None:
     if isinstance(node, exp.Cast):
         node = node.this
     said = node.name
@@ -126,7 +126,7 @@ def _step(node: exp.Expression) -> float | None:
     return int(matched[1]) * _DAYS[matched[2].lower()] if matched else None
 
 
-def _date(node: exp.Expression) -> date | None:
+def _date(node: exp.Expr) -> date | None:
     while isinstance(node, exp.Cast | exp.Paren):
         node = node.this
     matched = _DATE.fullmatch(node.name) if isinstance(node, exp.Literal) else None
@@ -136,7 +136,7 @@ def _date(node: exp.Expression) -> date | None:
         return None
 
 
-def _is_calendar(node: exp.Expression) -> bool:
+def _is_calendar(node: exp.Expr) -> bool:
     """Tell whether a bound is a day near ours, or one of the data."""
     for literal in node.find_all(exp.Literal):
         parent = literal.parent

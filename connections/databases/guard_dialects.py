@@ -37,7 +37,7 @@ _MYSQL_GRAMMAR = (
 _UNIT_FIRST = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
-def _unit_first(name: str, args: list[exp.Expression]) -> exp.Expression:
+def _unit_first(name: str, args: list[exp.Expr]) -> exp.Expr:
     unit = args[0] if args else None
     if isinstance(unit, exp.Column) and not unit.table:
         args = [exp.var(unit.name.upper()), *args[1:]]
@@ -55,10 +55,17 @@ def _json_text(self: MySQLGenerator, node: exp.JSONExtractScalar) -> str:
     )
 
 
+class _Quiet:
+    """Says nothing in the log of what is refused anyway: it may hold personal data."""
+
+    def _warn_unsupported(self) -> None:
+        pass
+
+
 class GuardPostgres(Postgres):
     """PostgreSQL, its calls by name."""
 
-    class Parser(PostgresParser):
+    class Parser(_Quiet, PostgresParser):
         FUNCTIONS: dict = {}
         FUNCTION_PARSERS = {
             name: PostgresParser.FUNCTION_PARSERS[name] for name in _POSTGRES_GRAMMAR
@@ -76,7 +83,7 @@ class GuardPostgres(Postgres):
 class GuardMySQL(MySQL):
     """MySQL and MariaDB, their calls by name, in words that both know."""
 
-    class Parser(MySQLParser):
+    class Parser(_Quiet, MySQLParser):
         FUNCTIONS: dict = {
             name: lambda args, name=name: _unit_first(name, args)
             for name in _UNIT_FIRST

@@ -25,10 +25,10 @@ _NUMBER = re.compile(r"\d[\d_]*(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?")
 _COLLATION = re.compile(r"[A-Za-z0-9_@.-]+")
 _CHAINS = (exp.And, exp.Or, exp.Add, exp.Sub, exp.Mul, exp.DPipe)
 
-Reader = Callable[[Statement, exp.Expression, Scope, frozenset[str]], None]
+Reader = Callable[[Statement, exp.Expr, Scope, frozenset[str]], None]
 
 
-def read_condition(statement: Statement, node: exp.Expression, scope: Scope) -> None:
+def read_condition(statement: Statement, node: exp.Expr, scope: Scope) -> None:
     """Read a condition, and note which tables each part of it relates."""
     scope.touched.clear()
     for part in _chained(node, exp.And):
@@ -38,7 +38,7 @@ def read_condition(statement: Statement, node: exp.Expression, scope: Scope) -> 
 
 def read_expression(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     scope: Scope,
     allows: frozenset[str] = _NOTHING,
 ) -> None:
@@ -52,7 +52,7 @@ def read_expression(
     _READERS.get(kind, _read_children)(statement, node, scope, allows)
 
 
-def _read_query(statement: Statement, node: exp.Expression, scope: Scope) -> None:
+def _read_query(statement: Statement, node: exp.Expr, scope: Scope) -> None:
     outputs = statement.read_query(statement, node, scope, scope.ctes)
     holder = node.parent
     while isinstance(holder, exp.Subquery | exp.Paren):
@@ -68,7 +68,7 @@ def _read_query(statement: Statement, node: exp.Expression, scope: Scope) -> Non
 
 
 def _read_children(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     if isinstance(node, _CHAINS):
         # Long chains are deep trees; they are read without going down each time.
@@ -77,11 +77,11 @@ def _read_children(
         return
     for value in node.args.values():
         for child in value if isinstance(value, list) else (value,):
-            if isinstance(child, exp.Expression):
+            if isinstance(child, exp.Expr):
                 read_expression(statement, child, scope)
 
 
-def _chained(node: exp.Expression, kind: type[exp.Expression]) -> list[exp.Expression]:
+def _chained(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
     parts = []
     while type(node) is kind:
         parts.append(node.args["expression"])
@@ -90,7 +90,7 @@ def _chained(node: exp.Expression, kind: type[exp.Expression]) -> list[exp.Expre
 
 
 def _read_column(
-    statement: Statement, node: exp.Expression, scope: Scope, allows: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, allows: frozenset[str]
 ) -> None:
     if not isinstance(node.this, exp.Identifier):
         refuse("whole-row", "`*` stands only by itself in a SELECT, or in count(*).")
@@ -109,7 +109,7 @@ def _read_column(
 
 
 def _check_exposure(
-    found: Found, node: exp.Expression, scope: Scope, allows: frozenset[str]
+    found: Found, node: exp.Expr, scope: Scope, allows: frozenset[str]
 ) -> None:
     name, exposure = found.output.name, found.output.exposure
     if exposure == "visible":
@@ -128,7 +128,7 @@ def _check_exposure(
 
 
 def _read_call(
-    statement: Statement, node: exp.Expression, scope: Scope, allows: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, allows: frozenset[str]
 ) -> None:
     name = check_call(statement, node)  # type: ignore[arg-type] # an Anonymous
     inner = _NOTHING
@@ -145,7 +145,7 @@ def _read_call(
 
 
 def _read_distinct(
-    statement: Statement, node: exp.Expression, scope: Scope, allows: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, allows: frozenset[str]
 ) -> None:
     if node.args.get("on"):
         refuse_construct(node)
@@ -154,7 +154,7 @@ def _read_distinct(
 
 
 def _read_window(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     for name, value in node.args.items():
         if isinstance(value, exp.Identifier):
@@ -163,18 +163,18 @@ def _read_window(
             read_expression(statement, value, scope, _PER_ROW)
         else:
             for child in value if isinstance(value, list) else (value,):
-                if isinstance(child, exp.Expression):
+                if isinstance(child, exp.Expr):
                     read_expression(statement, child, scope)
 
 
 def _read_paren(
-    statement: Statement, node: exp.Expression, scope: Scope, allows: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, allows: frozenset[str]
 ) -> None:
     read_expression(statement, node.this, scope, allows & SHOWN)
 
 
 def _read_subquery(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     extra = [name for name, value in node.args.items() if value and name != "this"]
     inner = node.this
@@ -184,7 +184,7 @@ def _read_subquery(
 
 
 def _read_type(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     kind = node.this.this if isinstance(node.this, exp.Interval) else node.this
     named = node.this if isinstance(node.this, exp.DType) else exp.DType.INTERVAL
@@ -198,13 +198,13 @@ def _read_type(
             refuse("cast", f"A type takes a plain length up to {LENGTH}.")
 
 
-def _is_length(node: exp.Expression) -> bool:
+def _is_length(node: exp.Expr) -> bool:
     said = node.name if isinstance(node, exp.Literal) else ""
     return said.isdecimal() and int(said) <= LENGTH
 
 
 def _read_cast(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     for name, value in node.args.items():
         if value and name not in ("this", "to"):
@@ -216,21 +216,21 @@ def _read_cast(
 
 
 def _read_word(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     if not _WORD.fullmatch(node.name):
         refuse("construct", f"{node.name[:60]!r} is not allowed here.")
 
 
 def _read_literal(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     if not node.is_string and not _NUMBER.fullmatch(node.name):
         refuse("literal", f"{node.name[:60]!r} is not a plain number.")
 
 
 def _read_collation(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     read_expression(statement, node.this, scope)
     named = node.expression
@@ -240,14 +240,14 @@ def _read_collation(
 
 
 def _read_placeholder(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     if not statement.values or node.args.get("this"):
         refuse("variable", "Placeholders are not allowed: write the value itself.")
 
 
 def _read_json(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     for value in (node.this, node.expression):
         if not isinstance(value, exp.JSONPath):
@@ -256,13 +256,22 @@ def _read_json(
         read_expression(statement, one, scope)
 
 
+def _read_interval(
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
+) -> None:
+    _read_children(statement, node, scope, _)
+    length = node.args.get("this")
+    if length is not None and not isinstance(length, exp.Literal | exp.Paren):
+        node.set("this", exp.Paren(this=length))  # as it will be written
+
+
 def _read_star(
-    statement: Statement, node: exp.Expression, scope: Scope, _: frozenset[str]
+    statement: Statement, node: exp.Expr, scope: Scope, _: frozenset[str]
 ) -> None:
     refuse("whole-row", "`*` stands only by itself in a SELECT, or in count(*).")
 
 
-_READERS: Mapping[type[exp.Expression], Reader] = {
+_READERS: Mapping[type[exp.Expr], Reader] = {
     exp.Anonymous: _read_call,
     exp.Cast: _read_cast,
     exp.Collate: _read_collation,
@@ -270,6 +279,7 @@ _READERS: Mapping[type[exp.Expression], Reader] = {
     exp.DataType: _read_type,
     exp.Distinct: _read_distinct,
     exp.Filter: _read_window,
+    exp.Interval: _read_interval,
     exp.JSONBExtract: _read_json,
     exp.JSONBExtractScalar: _read_json,
     exp.JSONExtract: _read_json,
@@ -291,7 +301,7 @@ _VARIABLES = (exp.Parameter, exp.SessionParameter, exp.PropertyEQ)
 _WHOLE_ROWS = (exp.Dot, exp.TableColumn)
 
 
-def refuse_construct(node: exp.Expression) -> NoReturn:
+def refuse_construct(node: exp.Expr) -> NoReturn:
     """Refuse a node that no statement may hold, by the rule that it breaks."""
     said = type(node).__name__
     if isinstance(node, _LITERALS):

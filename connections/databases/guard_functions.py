@@ -116,7 +116,7 @@ TYPES = frozenset(
 )
 
 # The constructs of an expression; those of a query are read by `guard_queries`.
-EXPRESSIONS: frozenset[type[exp.Expression]] = frozenset(
+EXPRESSIONS: frozenset[type[exp.Expr]] = frozenset(
     getattr(exp, name)
     for name in _names("""
         Add All And Anonymous Any Array ArrayContainedBy ArrayContainsAll ArrayOverlaps

@@ -49,7 +49,7 @@ def _is_small(group: set[str], scope: Scope) -> bool:
     return rows <= SMALL_ROWS
 
 
-def check_limits(query: exp.Expression) -> None:
+def check_limits(query: exp.Expr) -> None:
     """Refuse LIMIT and OFFSET but plain numbers; FETCH FIRST becomes LIMIT."""
     fetch = query.args.get("limit")
     if isinstance(fetch, exp.Fetch):
@@ -67,7 +67,7 @@ def check_limits(query: exp.Expression) -> None:
             refuse("limit", f"OFFSET may be {most} at most: filter instead.")
 
 
-def _fetched(fetch: exp.Fetch) -> exp.Expression:
+def _fetched(fetch: exp.Fetch) -> exp.Expr:
     options = fetch.args.get("limit_options")
     if options is not None and (
         options.args.get("percent") or options.args.get("with_ties")
@@ -76,7 +76,7 @@ def _fetched(fetch: exp.Fetch) -> exp.Expression:
     return fetch.args.get("count") or exp.Literal.number(1)
 
 
-def _number(node: exp.Expression | None) -> int | None:
+def _number(node: exp.Expr | None) -> int | None:
     if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
         return int(node.name)
     return None

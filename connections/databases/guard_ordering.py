@@ -12,7 +12,7 @@ from connections.databases.guard_scopes import Output, Scope, Statement
 _GROUPINGS = (exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
-def _bare(node: exp.Expression) -> bool:
+def _bare(node: exp.Expr) -> bool:
     """Tell whether a node is a name without a table."""
     return (
         isinstance(node, exp.Column)
@@ -21,9 +21,7 @@ def _bare(node: exp.Expression) -> bool:
     )
 
 
-def _matching(
-    statement: Statement, node: exp.Expression, outputs: list[Output]
-) -> list[int]:
+def _matching(statement: Statement, node: exp.Expr, outputs: list[Output]) -> list[int]:
     key = statement.key(statement.canonical(node.this))
     return [
         place
@@ -32,14 +30,14 @@ def _matching(
     ]
 
 
-def _is_column(statement: Statement, node: exp.Expression, scope: Scope) -> bool:
+def _is_column(statement: Statement, node: exp.Expr, scope: Scope) -> bool:
     key = statement.key(statement.canonical(node.this))
     return key in scope.merged or any(
         key in source.columns for source in scope.sources.values()
     )
 
 
-def _place(node: exp.Expression, outputs: list[Output], what: str) -> int | None:
+def _place(node: exp.Expr, outputs: list[Output], what: str) -> int | None:
     """Return the place from 0 that a number means; None for anything else."""
     if not isinstance(node, exp.Literal) or node.is_string:
         return None
@@ -53,7 +51,7 @@ def _check_shown(output: Output, what: str) -> None:
         refuse("masked", f"{output.name} is masked: {what} may not use it.")
 
 
-def _alias_of(node: exp.Expression) -> str:
+def _alias_of(node: exp.Expr) -> str:
     return node.alias if isinstance(node, exp.Alias) else ""
 
 
@@ -73,7 +71,7 @@ def read_group(
 
 def _read_group_item(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     select: exp.Select,
     scope: Scope,
     outputs: list[Output],
@@ -97,11 +95,11 @@ def _read_group_item(
 
 def _spelled_out(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     select: exp.Select,
     scope: Scope,
     outputs: list[Output],
-) -> exp.Expression:
+) -> exp.Expr:
     """Put the expression in place of an output's name inside another expression.
 
     MySQL knows such names there, PostgreSQL does not.
@@ -135,7 +133,7 @@ def read_having(
         statement.key(column.name)
         for column in (select.args.get("group") or exp.Group()).find_all(exp.Column)
     }
-    kept: list[tuple[exp.Expression, exp.Expression]] = []
+    kept: list[tuple[exp.Expr, exp.Expr]] = []
     for column in [one for one in having.find_all(exp.Column) if _bare(one)]:
         named = _matching(statement, column, outputs)
         if statement.key(column.name) in grouped or not named or _aggregated(column):
@@ -154,7 +152,7 @@ def read_having(
         stand_in.replace(column)
 
 
-def _aggregated(node: exp.Expression) -> bool:
+def _aggregated(node: exp.Expr) -> bool:
     parent = node.parent
     while parent is not None and not isinstance(parent, exp.Having):
         if isinstance(parent, exp.Anonymous) and parent.name.lower() in AGGREGATES:
@@ -165,10 +163,10 @@ def _aggregated(node: exp.Expression) -> bool:
 
 def read_order(
     statement: Statement,
-    query: exp.Expression,
+    query: exp.Expr,
     scope: Scope,
     outputs: list[Output],
-    written: list[exp.Expression],
+    written: list[exp.Expr],
     *,
     only_outputs: bool = False,
 ) -> None:
@@ -197,9 +195,9 @@ def read_order(
 
 def _named_output(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     outputs: list[Output],
-    written: list[exp.Expression],
+    written: list[exp.Expr],
     only_outputs: bool,
 ) -> int | None:
     named = _matching(statement, node, outputs)

@@ -40,7 +40,7 @@ _SETS = (exp.Union, exp.Intersect, exp.Except)
 
 def read_query(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     outer: Scope | None,
     ctes: Mapping[str, Source],
 ) -> list[Output]:
@@ -65,7 +65,7 @@ def read_query(
 
 def _read_with(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     outer: Scope | None,
     ctes: Mapping[str, Source],
 ) -> Mapping[str, Source]:
@@ -79,6 +79,9 @@ def _read_with(
     for cte in with_.expressions:
         only_parts(cte, {"this", "alias", "materialized"}, "WITH")
         name = statement.new_name(cte.args["alias"].this)
+        if statement.key(name) in known:
+            # In WITH RECURSIVE, queries before it would read this one instead.
+            refuse("name", f"Two queries in WITH are called {name}: name one anew.")
         recursive = bool(with_.args.get("recursive"))
         source = _read_cte(statement, cte, name, outer, known, recursive=recursive)
         known[statement.key(name)] = source
@@ -115,7 +118,7 @@ def _read_cte(
     return Source(name, named_outputs(statement, alias, outputs))
 
 
-def _names(query: exp.Expression, name: str, statement: Statement) -> bool:
+def _names(query: exp.Expr, name: str, statement: Statement) -> bool:
     wanted = name.lower()
     return any(
         table.name.lower() == wanted and not table.args.get("db")
@@ -123,21 +126,21 @@ def _names(query: exp.Expression, name: str, statement: Statement) -> bool:
     )
 
 
-def _ends(query: exp.Expression) -> bool:
+def _ends(query: exp.Expr) -> bool:
     joins = query.find_all(exp.Join)
     return query.find(exp.Where) is not None or any(
         join.args.get("on") or join.args.get("using") for join in joins
     )
 
 
-def _check_set_parts(node: exp.Expression) -> None:
+def _check_set_parts(node: exp.Expr) -> None:
     only_parts(node, _SET_PARTS, "a set operation")
     check_limits(node)
 
 
 def _read_set(
     statement: Statement,
-    node: exp.Expression,
+    node: exp.Expr,
     outer: Scope | None,
     ctes: Mapping[str, Source],
 ) -> list[Output]:
@@ -158,13 +161,11 @@ def _read_set(
     return outputs
 
 
-def _modified(node: exp.Expression) -> bool:
+def _modified(node: exp.Expr) -> bool:
     return any(node.args.get(part) for part in ("with_", "order", "limit", "offset"))
 
 
-def _together(
-    node: exp.Expression, left: list[Output], right: list[Output]
-) -> list[Output]:
+def _together(node: exp.Expr, left: list[Output], right: list[Output]) -> list[Output]:
     """Return the outputs of a set operation; masked ones are never compared."""
     if len(left) != len(right):
         refuse("syntax", "Both sides of a UNION give as many columns.")
@@ -215,7 +216,7 @@ def _read_all(statement: Statement, value: object, scope: Scope) -> None:
     for child in value if isinstance(value, list) else (value,):
         if isinstance(child, exp.Identifier):
             statement.new_name(child)
-        elif isinstance(child, exp.Expression):
+        elif isinstance(child, exp.Expr):
             read_expression(statement, child, scope)
 
 
@@ -231,7 +232,7 @@ def _read_distinct(
 def _read_outputs(
     statement: Statement, select: exp.Select, scope: Scope
 ) -> list[Output]:
-    expanded: list[exp.Expression] = []
+    expanded: list[exp.Expr] = []
     for node in select.expressions:
         expanded += _starred(statement, node, scope) or [node]
     if not expanded:
@@ -242,7 +243,7 @@ def _read_outputs(
     return outputs
 
 
-def _read_output(statement: Statement, node: exp.Expression, scope: Scope) -> Output:
+def _read_output(statement: Statement, node: exp.Expr, scope: Scope) -> Output:
     inner = node.this if isinstance(node, exp.Alias) else node
     exposure: Exposure = "visible"
     held = exp.Paren(this=inner.copy()) if isinstance(inner, exp.Column) else inner
@@ -250,7 +251,7 @@ def _read_output(statement: Statement, node: exp.Expression, scope: Scope) -> Ou
         read_expression(statement, held.this, scope, SHOWN)
         exposure = _exposure(held.this, scope)
         name = statement.canonical(inner.this)
-        written: exp.Expression = held.this
+        written: exp.Expr = held.this
         if not isinstance(written, exp.Column) and not isinstance(node, exp.Alias):
             written = exp.alias_(written, name, quoted=True)
         inner.replace(written)
@@ -262,7 +263,7 @@ def _read_output(statement: Statement, node: exp.Expression, scope: Scope) -> Ou
     return Output(name, exposure)
 
 
-def _exposure(node: exp.Expression, scope: Scope) -> Exposure:
+def _exposure(node: exp.Expr, scope: Scope) -> Exposure:
     if not isinstance(node, exp.Column):
         return "visible"
     looked: Scope | None = scope
@@ -276,7 +277,7 @@ def _exposure(node: exp.Expression, scope: Scope) -> Exposure:
     return "visible"
 
 
-def implied_name(node: exp.Expression) -> str:
+def implied_name(node: exp.Expr) -> str:
     """Return what PostgreSQL calls an output without an alias, where it is plain."""
     while isinstance(node, exp.Paren | exp.Window | exp.Filter | exp.WithinGroup):
         node = node.this
@@ -289,9 +290,7 @@ def implied_name(node: exp.Expression) -> str:
     return "case" if isinstance(node, exp.Case) else ""
 
 
-def _starred(
-    statement: Statement, node: exp.Expression, scope: Scope
-) -> list[exp.Expression]:
+def _starred(statement: Statement, node: exp.Expr, scope: Scope) -> list[exp.Expr]:
     """Return the columns that a star stands for; none where `node` is no star."""
     star = node.this if isinstance(node, exp.Column) else node
     if not isinstance(star, exp.Star):
@@ -302,7 +301,7 @@ def _starred(
         return _starred_table(statement, node, scope)
     if not scope.sources:
         refuse("column", "`*` needs a FROM.")
-    merged: list[exp.Expression] = [
+    merged: list[exp.Expr] = [
         exp.alias_(one.copy(), _merged_name(one, key), quoted=True)
         for key, one in scope.merged.items()
     ]
@@ -315,7 +314,7 @@ def _starred(
     return [*merged, *plain] or refuse("column", "`*` stands for no visible column.")
 
 
-def _merged_name(node: exp.Expression, key: str) -> str:
+def _merged_name(node: exp.Expr, key: str) -> str:
     return node.name if isinstance(node, exp.Column) else key
 
 
@@ -325,14 +324,14 @@ def _in_star(source: Source, output: Output | None) -> bool:
     return output.exposure != "aggregate"
 
 
-def _visible(source: Source, output: Output | None) -> exp.Expression:
+def _visible(source: Source, output: Output | None) -> exp.Expr:
     name = output.name if output is not None else ""
     return exp.column(name, source.alias, quoted=True)
 
 
 def _starred_table(
     statement: Statement, node: exp.Column, scope: Scope
-) -> list[exp.Expression]:
+) -> list[exp.Expr]:
     if node.args.get("catalog") or node.args.get("db"):
         refuse("table", "Write the star of a table as table.*.")
     alias = statement.canonical(node.args["table"])

@@ -47,13 +47,13 @@ class Scope:
     parent: Scope | None
     ctes: Mapping[str, Source]
     sources: dict[str, Source] = field(default_factory=dict)
-    merged: dict[str, exp.Expression] = field(default_factory=dict)
+    merged: dict[str, exp.Expr] = field(default_factory=dict)
     # Inside ON, only the tables of that chain of joins.
     seen: frozenset[str] | None = None
     # Sources that the condition being read has named, and the figures it took.
     touched: set[str] = field(default_factory=set)
     related: list[frozenset[str]] = field(default_factory=list)
-    figures: dict[str, exp.Expression] = field(default_factory=dict)
+    figures: dict[str, exp.Expr] = field(default_factory=dict)
     figures_allowed: bool = False
 
     def local(self) -> Iterator[tuple[str, Source]]:
@@ -70,7 +70,7 @@ class Scope:
 
 
 ReadQuery: TypeAlias = Callable[
-    ["Statement", exp.Expression, "Scope | None", Mapping[str, Source]], list[Output]
+    ["Statement", exp.Expr, "Scope | None", Mapping[str, Source]], list[Output]
 ]
 
 
@@ -95,7 +95,7 @@ class Statement:
         """Return what a canonical name is compared by."""
         return name if self.is_postgres else name.lower()
 
-    def canonical(self, identifier: exp.Expression) -> str:
+    def canonical(self, identifier: exp.Expr) -> str:
         """Return the name as the server takes it, and write it so that it stays."""
         name = str(identifier.this)
         if self.is_postgres and not identifier.args.get("quoted"):
@@ -104,7 +104,7 @@ class Statement:
         identifier.set("quoted", True)
         return name
 
-    def new_name(self, identifier: exp.Expression) -> str:
+    def new_name(self, identifier: exp.Expr) -> str:
         """Return a name that the statement gives; odd ones are refused."""
         name = self.canonical(identifier)
         plain = name.isprintable() and not set(name) & set('"`\\')
@@ -140,7 +140,7 @@ class Found:
 
 def find_column(
     statement: Statement, column: exp.Column, scope: Scope
-) -> Found | exp.Expression:
+) -> Found | exp.Expr:
     """Return what a column names; for one that a join merged, what to write for it."""
     name = statement.canonical(column.this)
     if column.args.get("catalog"):
@@ -166,14 +166,14 @@ def _find_qualified(
             output = source.columns.get(statement.key(name))
             if output is None:
                 _unknown(statement, name, {key: source})
-            return Found(output, source, looked, key, away)
+            return _unshadowed(Found(output, source, looked, key, away), scope)
         looked, away = looked.parent, away + 1
     refuse(
         "column", f"{alias}.{name}: there is no table or alias {alias} in FROM here."
     )
 
 
-def _find_bare(statement: Statement, name: str, scope: Scope) -> Found | exp.Expression:
+def _find_bare(statement: Statement, name: str, scope: Scope) -> Found | exp.Expr:
     wanted, away = statement.key(name), 0
     looked: Scope | None = scope
     while looked is not None:
@@ -190,7 +190,7 @@ def _find_bare(statement: Statement, name: str, scope: Scope) -> Found | exp.Exp
             output = source.columns[wanted]
             if output is None:
                 refuse("name", f"{source.alias} has two columns {name}: name one anew.")
-            return Found(output, source, looked, key, away)
+            return _unshadowed(Found(output, source, looked, key, away), scope)
         looked, away = looked.parent, away + 1
     if any(wanted in one.sources for one in _outward(scope)):
         refuse(
@@ -198,6 +198,19 @@ def _find_bare(statement: Statement, name: str, scope: Scope) -> Found | exp.Exp
             f"{name} is a table, not a column: name the columns that are wanted.",
         )
     _unknown(statement, name, scope.sources)
+
+
+def _unshadowed(found: Found, scope: Scope) -> Found:
+    """Refuse a column of an outer table whose alias means another table here.
+
+    Written with its alias it would be read from that one, hidden columns and all.
+    """
+    for nearer in _outward(scope):
+        if nearer is found.scope:
+            return found
+        if found.key in nearer.sources:
+            break
+    refuse("name", f"Two tables are called {found.source.alias}: give one an alias.")
 
 
 def _outward(scope: Scope | None) -> Iterator[Scope]:

@@ -31,7 +31,7 @@ _SIDES = {"", "LEFT", "RIGHT", "FULL"}
 _METHODS = {"", "NATURAL"}
 
 
-def only_parts(node: exp.Expression, parts: set[str], what: str) -> None:
+def only_parts(node: exp.Expr, parts: set[str], what: str) -> None:
     """Refuse a construct with anything beside the parts that are read."""
     for name, value in node.args.items():
         if value and name not in parts:
@@ -103,13 +103,13 @@ def _join_by_name(
     join.set("on", reduce(lambda a, b: exp.And(this=a, expression=b), conditions))
 
 
-def _merged(side: str, ours: exp.Expression, theirs: exp.Expression) -> exp.Expression:
+def _merged(side: str, ours: exp.Expr, theirs: exp.Expr) -> exp.Expr:
     if side == "FULL":
         return exp.Anonymous(this="COALESCE", expressions=[ours.copy(), theirs.copy()])
     return theirs if side == "RIGHT" else ours
 
 
-def _column(scope: Scope, keys: list[str], name: str) -> exp.Expression:
+def _column(scope: Scope, keys: list[str], name: str) -> exp.Expr:
     holding = [scope.sources[key] for key in keys if name in scope.sources[key].columns]
     outputs = [(one, one.columns[name]) for one in holding]
     if len(outputs) != 1 or outputs[0][1] is None:
@@ -118,7 +118,7 @@ def _column(scope: Scope, keys: list[str], name: str) -> exp.Expression:
     return exp.column(output.name, source.alias, quoted=True)
 
 
-def _read_source(statement: Statement, node: exp.Expression, scope: Scope) -> str:
+def _read_source(statement: Statement, node: exp.Expr, scope: Scope) -> str:
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         source = _table(statement, node, scope)
     elif isinstance(node, exp.Subquery):
@@ -260,7 +260,7 @@ def _lateral(statement: Statement, node: exp.Lateral, scope: Scope) -> Source:
 
 def _called(
     statement: Statement,
-    call: exp.Expression,
+    call: exp.Expr,
     alias: exp.TableAlias | None,
     scope: Scope,
 ) -> Source:
@@ -296,7 +296,7 @@ def _rows(statement: Statement, node: exp.Values, scope: Scope) -> Source:
     return Source(name, columns, len(node.expressions))
 
 
-def rows_of(query: exp.Expression) -> int | None:
+def rows_of(query: exp.Expr) -> int | None:
     """Return how many rows a query gives at most, where its shape tells."""
     if isinstance(query, exp.Subquery):
         return rows_of(query.this)
@@ -313,7 +313,7 @@ def rows_of(query: exp.Expression) -> int | None:
     return None
 
 
-def _is_figure(node: exp.Expression) -> bool:
+def _is_figure(node: exp.Expr) -> bool:
     """Tell whether an expression holds an aggregate of its own query."""
     if isinstance(node, exp.Window | exp.Query):
         return False
