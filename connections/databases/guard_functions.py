@@ -128,7 +128,7 @@ EXPRESSIONS: frozenset[type[exp.Expr]] = frozenset(
         JSONExtractScalar Kwarg LT LTE Like Literal Localtime Localtimestamp Mod Mul NEQ
         Neg Not Null NullSafeEQ NullSafeNEQ Or Order Ordered Overlay Paren Placeholder
         Pow RegexpILike RegexpLike SimilarTo Slice Star StrPosition Sub Subquery
-        Substring Trim Tuple Var Window WindowSpec WithinGroup Xor
+        Substring Trim Tuple Var Where Window WindowSpec WithinGroup Xor
     """)
 )
 

@@ -40,7 +40,9 @@ def _made(engine: str) -> Iterator[Hostile]:
     deep = 100_000
     marks = "\x00\x01\x08\x0b\x0c\x1a\x1b\x7f\x85\u2028\u2029\u200b\u202e\ufeff\ud800"
     for mark in marks:
-        yield Hostile(engine, "text", "SELECT id" + mark + " FROM customers")
+        yield Hostile(engine, "text", f"SELECT id{mark} FROM customers")  # noqa: S608
+    joins = "".join(f" JOIN customers c{n} ON c{n}.id = c0.id" for n in range(1, 40))
+    ctes = ", ".join(f"q{n} AS (SELECT 1 AS a)" for n in range(60))
     nests = [
         "SELECT " + "(" * deep + "1" + ")" * deep,
         "SELECT " + "(" * 5_000 + "1" + ")" * 5_000,
@@ -56,17 +58,15 @@ def _made(engine: str) -> Iterator[Hostile]:
         "SELECT " + "1, " * 9_000 + "1",
         "SELECT " + "1 + " * 4_500 + "1",
         "SELECT '" + "a" * 30_000 + "'",
-        "SELECT c0.id FROM customers c0"
-        + "".join(f" JOIN customers c{n} ON c{n}.id = c0.id" for n in range(1, 40)),
-        "WITH " + ", ".join(f"q{n} AS (SELECT 1 AS a)" for n in range(60))
-        + " SELECT a FROM q1",
+        "SELECT c0.id FROM customers c0" + joins,  # noqa: S608
+        f"WITH {ctes} SELECT a FROM q1",  # noqa: S608
         "SELECT id FROM customers WHERE id IN (" + "1," * 6_000 + "1)",
         "SELECT id AS " + "a" * 300 + " FROM customers",
     ]  # fmt: skip
     for sql in nests:
         yield Hostile(engine, "bombs", sql)
     word = base64.b64encode(b"password").decode()
-    yield Hostile(engine, "text", f"SELECT from_base64('{word}') FROM customers")
+    yield Hostile(engine, "text", f"SELECT from_base64('{word}')")
     yield Hostile(engine, "text", "")
     yield Hostile(engine, "text", "   ")
     yield Hostile(engine, "text", "-- nothing")

@@ -22,6 +22,8 @@ SET GLOBAL general_log = 1
 SET SESSION max_statement_time = 0
 SET STATEMENT max_statement_time = 0 FOR SELECT 1
 SET PASSWORD = 'x'
+SET PASSWORD = PASSWORD('x')
+ALTER USER CURRENT_USER() IDENTIFIED BY 'x'
 SET NAMES gbk
 SET sql_mode = ''
 KILL 1
