@@ -9,6 +9,7 @@ is written with that name again.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -66,7 +67,7 @@ class GuardPostgres(Postgres):
     """PostgreSQL, its calls by name."""
 
     class Parser(_Quiet, PostgresParser):
-        FUNCTIONS: dict = {}
+        FUNCTIONS: ClassVar[dict] = {}
         FUNCTION_PARSERS = {
             name: PostgresParser.FUNCTION_PARSERS[name] for name in _POSTGRES_GRAMMAR
         }
@@ -84,7 +85,7 @@ class GuardMySQL(MySQL):
     """MySQL and MariaDB, their calls by name, in words that both know."""
 
     class Parser(_Quiet, MySQLParser):
-        FUNCTIONS: dict = {
+        FUNCTIONS: ClassVar[dict] = {
             name: lambda args, name=name: _unit_first(name, args)
             for name in _UNIT_FIRST
         }

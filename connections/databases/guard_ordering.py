@@ -134,6 +134,7 @@ def read_having(
         for column in (select.args.get("group") or exp.Group()).find_all(exp.Column)
     }
     kept: list[tuple[exp.Expr, exp.Expr]] = []
+    stand_in: exp.Expr
     for column in [one for one in having.find_all(exp.Column) if _bare(one)]:
         named = _matching(statement, column, outputs)
         if statement.key(column.name) in grouped or not named or _aggregated(column):
@@ -148,8 +149,8 @@ def read_having(
         column.replace(stand_in)
         kept.append((stand_in, exp.Column(this=name)))
     read_expression(statement, having.this, scope)
-    for stand_in, column in kept:
-        stand_in.replace(column)
+    for stand_in, named_column in kept:
+        stand_in.replace(named_column)
 
 
 def _aggregated(node: exp.Expr) -> bool:

@@ -92,7 +92,7 @@ def _join_by_name(
         names = [statement.key(statement.canonical(one)) for one in join.args["using"]]
     if not names:
         refuse("join", "NATURAL JOIN finds no column that both sides share: use ON.")
-    conditions = []
+    conditions: list[exp.Expr] = []
     for name in names:
         ours = scope.merged.get(name) or _column(scope, left, name)
         theirs = _column(scope, [right], name)
@@ -111,11 +111,10 @@ def _merged(side: str, ours: exp.Expr, theirs: exp.Expr) -> exp.Expr:
 
 def _column(scope: Scope, keys: list[str], name: str) -> exp.Expr:
     holding = [scope.sources[key] for key in keys if name in scope.sources[key].columns]
-    outputs = [(one, one.columns[name]) for one in holding]
-    if len(outputs) != 1 or outputs[0][1] is None:
+    output = holding[0].columns[name] if len(holding) == 1 else None
+    if output is None:
         refuse("join", f"{name} is not in exactly one table of each side: use ON.")
-    source, output = outputs[0]
-    return exp.column(output.name, source.alias, quoted=True)
+    return exp.column(output.name, holding[0].alias, quoted=True)
 
 
 def _read_source(statement: Statement, node: exp.Expr, scope: Scope) -> str:

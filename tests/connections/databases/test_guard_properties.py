@@ -1,7 +1,10 @@
 """Made-up queries over made-up schemas pass, stay as they are, and mean the same."""
 
+# ruff: noqa: S311, S608 - queries are put together here, by chance that repeats
+
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -187,10 +190,8 @@ def test_any_text_is_guarded_or_refused(flavour: Flavour, text: str) -> None:
         f"SELECT id FROM customers WHERE name = '{text}'",
         f"SELECT {text}",
     ):
-        try:
+        with contextlib.suppress(GuardRefused):
             assert guard(sql, shop_schema(flavour), limit=5).sql
-        except GuardRefused as refused:
-            assert str(refused)
 
 
 @pytest.fixture(scope="module", params=["postgres_target", "mariadb_target"])

@@ -11,8 +11,14 @@ import MySQLdb
 import psycopg
 import pytest
 
+from connections.databases.guard import guard
 from tests.connections.databases.hostile import Hostile, hostile
-from tests.connections.databases.shop import SECRET, UNSHOWN, shop_on
+from tests.connections.databases.shop import (
+    SECRET,
+    UNSHOWN,
+    shop_on,
+    shop_schema,
+)
 from tests.targets import Target
 
 SECONDS = 0.3
@@ -193,3 +199,31 @@ def _restored(target: Target, owner: Any) -> list[Any]:
         f"ALTER USER {target.user}@'127.0.0.1' IDENTIFIED BY '{target.password}'"
     )
     return _state_mariadb(owner)
+
+
+@pytest.mark.parametrize("shop", ["postgres_shop", "mariadb_shop"])
+def test_an_output_name_wins_over_a_hidden_column(
+    request: pytest.FixtureRequest, shop: str
+) -> None:
+    """The owner may read `password`, so a server that took it would be seen to."""
+    target: Target = request.getfixturevalue(shop)
+    schema = shop_schema("postgres" if target.engine == "postgres" else "mariadb")
+    expected = {
+        "SELECT id % 3 AS password, count(*) AS n FROM customers GROUP BY password": 3,
+        "SELECT -id AS password FROM customers ORDER BY password LIMIT 1": 1,
+        "SELECT city AS note FROM customers GROUP BY note": 2,
+    }
+    if target.engine != "postgres":
+        having = "SELECT count(*) AS password FROM customers GROUP BY city HAVING {}"
+        expected[having.format("password > 0")] = 2
+        expected[having.format("password = 6 AND -password < 0")] = 2
+        expected["SELECT -id AS password FROM customers ORDER BY password + 0"] = 12
+    connection = target.admin()
+    cursor = connection.cursor()
+    for sql, count in expected.items():
+        cursor.execute(guard(sql, schema, limit=50).sql)
+        rows = cursor.fetchall()
+        assert len(rows) == count, sql
+        if "ORDER BY" in sql:
+            assert rows[0][0] == -12
+    connection.close()
