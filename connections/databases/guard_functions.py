@@ -33,7 +33,7 @@ _POSTGRES = _BOTH | _names("""
     acosd age array_agg array_append array_cat array_length array_lower array_ndims
     array_position array_positions array_prepend array_remove array_replace
     array_to_string array_upper asind atan2d atand bool_and bool_or btrim cardinality
-    cbrt chr clock_timestamp corr cosd cosh covar_pop covar_samp date_bin date_part
+    cbrt chr clock_timestamp corr cosd cosh covar_pop covar_samp date date_bin date_part
     date_trunc div every generate_series generate_subscripts grouping initcap isfinite
     json_agg json_array_elements json_array_elements_text json_array_length
     json_build_array json_build_object json_each json_each_text json_extract_path
