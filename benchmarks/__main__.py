@@ -12,6 +12,7 @@ from benchmarks import (
     agent,
     extraction,
     fit,
+    guard,
     ingest,
     injection,
     learned,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "injection": injection.run,
     "learned": learned.run,
     "memory_graph": memory_graph.run,
+    "guard": guard.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.
