@@ -26,7 +26,6 @@ from connections.models import Database
 # Killed by us or an administrator, gone away, lost in the middle, killed (MariaDB).
 GONE = (1053, 1317, 1927, 2006, 2013, 2055, 4031)
 TOOK_TOO_LONG = (1969, 3024)
-BLOCK = 100
 # A column of EXPLAIN, where the server says how many rows it looks at.
 ROWS_COLUMN, ID_COLUMN = "rows", "id"
 
@@ -40,6 +39,8 @@ class MysqlSession:
         self._is_mariadb = opened.flavour == "mariadb"
         self._thread = int(self._raw.thread_id())
         self._is_drained = True
+        # Kept until the end: a result that is let go of reads all that is left of it.
+        self._result: Any = None
         self.wire = Wire(self._raw.fileno())
 
     def seal(self, seconds: float) -> bool:
@@ -74,7 +75,7 @@ class MysqlSession:
         self._is_drained = False
         try:
             self._raw.query(text.encode())
-            result = self._raw.use_result()
+            result = self._result = self._raw.use_result()
         except _errors() as error:
             raise _failure(error) from error
         if result is None:
@@ -93,8 +94,9 @@ class MysqlSession:
     def _streamed(self, result: Any, most: int) -> Iterator[tuple[Cell, ...]]:
         left = most
         try:
-            while left > 0 and (block := result.fetch_row(min(BLOCK, left), 0)):
-                left -= len(block)
+            # One by one: a block of wide rows is more than may be held at once.
+            while left > 0 and (block := result.fetch_row(1, 0)):
+                left -= 1
                 yield from block
             # Nothing came although more was asked for: that was all.
             self._is_drained = left > 0
@@ -126,9 +128,9 @@ class MysqlSession:
                 killer.close()
 
     def end(self) -> None:
-        # Closing a result reads all that is left of it, unless its connection ended.
         if not self._is_drained:
             self.wire.cut()
+        self._result = None
         with suppress(*_errors()):
             self._raw.close()
         self.wire.close()

@@ -151,7 +151,11 @@ def test_explaining_tells_what_the_server_expects_and_runs_nothing(database, goo
     assert explain(database, guarded(f"SELECT {sleep} FROM goods")).rows >= 1
     with pytest.raises(RunFailed, match=r"(?i)nonsense"):
         explain(database, guarded("SELECT id FROM nonsense"))
-    for hostile in ("ANALYZE SELECT 1", "SELECT 1; SELECT 2", "UPDATE goods SET id = 9"):
+    for hostile in (
+        "ANALYZE SELECT 1",
+        "SELECT 1; SELECT 2",
+        "UPDATE goods SET id = 9",
+    ):
         if hostile.startswith("UPDATE") and goods.engine == "postgres":
             continue
         with pytest.raises(RunFailed):

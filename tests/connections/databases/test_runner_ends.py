@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -85,9 +86,7 @@ def database(project, target):
 @pytest.mark.parametrize(
     ("engine", "bomb"), [(e, bomb) for e in ENGINES for bomb in BOMBS[e]]
 )
-def test_a_bomb_is_ended_in_time_and_leaves_no_session(
-    request, project, engine, bomb
-):
+def test_a_bomb_is_ended_in_time_and_leaves_no_session(request, project, engine, bomb):
     target = request.getfixturevalue(f"{engine}_target")
     if engine == "mariadb":
         target.run(
@@ -120,9 +119,7 @@ def test_a_server_that_stops_answering_costs_no_more_than_the_timeout(
 ):
     """0: it takes the connection and says nothing; 60: it stops in the handshake."""
     with proxy_to(target.host, target.port, stall_after=after) as proxy:
-        database = make_database(
-            project, target, port=proxy.port, seconds_most=SECONDS
-        )
+        database = make_database(project, target, port=proxy.port, seconds_most=SECONDS)
         rows = {
             "postgres": "SELECT repeat('x', 900) FROM generate_series(1, 900)",
             "mysql": "SELECT REPEAT('x', 900) FROM seq_1_to_900",
@@ -206,14 +203,31 @@ def _kill_listener(port: int) -> None:
             process.send_signal(signal.SIGKILL)
 
 
-def test_a_result_with_a_gigabyte_in_one_cell_fails_clean(project, target):
+def test_a_gigabyte_in_one_cell_is_not_waited_for_nor_read(project, target):
+    """A server may need longer for it than there is: then that is the answer."""
     if target.engine == "mysql":
         target.run("SET GLOBAL max_allowed_packet = 1073741824")
-    huge = "repeat('x', 1000000000)"
+    database = make_database(project, target, seconds_most=10)
+    before = _peak()
+    with within(11), pytest.raises((RunFailed, TimedOut)):
+        ask(database, "SELECT repeat('x', 1000000000)")
+    assert _peak() - before < 300 * 2**20
+    await_no_sessions(target, target.user, 30)
+
+
+def test_a_cell_of_200_megabytes_fails_clean(project, target):
+    if target.engine == "mysql":
+        target.run("SET GLOBAL max_allowed_packet = 1073741824")
     database = make_database(project, target, seconds_most=20)
+    before = _peak()
     with within(21), pytest.raises(RunFailed, match="too large"):
-        ask(database, f"SELECT {huge}")
+        ask(database, "SELECT repeat('x', 200000000)")
+    assert _peak() - before < 190 * 2**20
     await_no_sessions(target, target.user, 15)
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def test_many_large_cells_come_shortened_until_they_are_too_many(project, target):
@@ -259,8 +273,8 @@ class TestAcrossThreads:
         thread.start()
         return thread, outcome
 
-    def _await_running(self, count: int) -> list[DatabaseQuery]:
-        deadline = time.monotonic() + 5
+    def _await_running(self, count: int, seconds: float = 5) -> list[DatabaseQuery]:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = list(DatabaseQuery.objects.filter(verdict="running"))
             if len(found) == count:
@@ -331,7 +345,7 @@ class TestAcrossThreads:
             [sys.executable, "-c", _CHILD, str(database.pk), sql],
             env={**os.environ, "TEST_DATABASE": connection.settings_dict["NAME"]},
         )
-        (query,) = self._await_running(1)
+        (query,) = self._await_running(1, seconds=60)
         time.sleep(1)
         process.kill()
         process.wait()
