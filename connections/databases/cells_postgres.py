@@ -24,7 +24,7 @@ FAMILIES: Mapping[str, Family] = {
     **dict.fromkeys(("timestamp", "timestamptz"), "timestamp"),
     **dict.fromkeys(("json", "jsonb"), "json"),
     "bytea": "binary",
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char", "uuid"), "text"),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", '"char"', "uuid"), "text"),
 }
 # Loaded by psycopg into what Python has for them; the rest stays the server's text.
 OF_PYTHON = frozenset(

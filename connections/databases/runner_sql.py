@@ -1,6 +1,7 @@
 """Statements that the runner sends besides the one that was asked for."""
 
 # All in one: it takes a snapshot, after which nothing makes the transaction writable.
+# A database without an encoding refuses to send as UTF-8 what is none.
 POSTGRES_SEAL = """
     SELECT current_setting('is_superuser') = 'on',
            set_config('default_transaction_read_only', 'on', false),
@@ -10,7 +11,8 @@ POSTGRES_SEAL = """
            set_config('idle_in_transaction_session_timeout', %(statement)s, true),
            set_config('work_mem', '32MB', true),
            set_config('max_parallel_workers_per_gather', '2', true),
-           set_config('client_encoding', 'UTF8', true),
+           set_config('client_encoding', CASE current_setting('server_encoding')
+               WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, true),
            set_config('standard_conforming_strings', 'on', true),
            set_config('DateStyle', 'ISO', true),
            set_config('IntervalStyle', 'postgres', true),

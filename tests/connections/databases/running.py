@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from connections.databases.base import Guarded, Rows
+from connections.databases.base import Cell, Guarded, Rows
 from connections.databases.runner import run
 from connections.models import Database
 from tests.targets import Target
@@ -17,8 +17,11 @@ def guarded(sql: str, *, limit: int = 1000, **fields: object) -> Guarded:
     return Guarded(sql=sql, original=sql, limit=limit, **fields)
 
 
-def ask(database: Database, sql: str, *, limit: int = 1000, **fields: object) -> Rows:
-    return run(database, guarded(sql, limit=limit), user=None, **fields)
+def ask(
+    database: Database, sql: str, *, values: Sequence[Cell] = (), **fields: object
+) -> Rows:
+    """Return what `sql` gives; `fields` are the guard's."""
+    return run(database, guarded(sql, **fields), user=None, values=values)
 
 
 def sessions(target: Target, user: str) -> int:

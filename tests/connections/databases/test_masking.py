@@ -29,7 +29,7 @@ from tests.targets import make_database
         (Decimal("9.99"), "•••"),
         (True, "•••"),
         (date(1980, 1, 1), "•••"),
-        (datetime(1980, 1, 1), "•••"),  # noqa: DTZ001
+        (datetime(1980, 1, 1), "•••"),
         (time(1), "•••"),
         (timedelta(1), "•••"),
         (uuid4(), "•••"),

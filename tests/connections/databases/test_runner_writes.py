@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -290,7 +291,7 @@ class Writer:
         if not self.is_postgres:
             self.target.run(*MARIADB_TEARDOWN)
             return
-        there = f"SELECT 1 FROM pg_roles WHERE rolname = '{self.user}'"
+        there = f"SELECT 1 FROM pg_roles WHERE rolname = '{self.user}'"  # noqa: S608 # our own
         with self.target.admin() as server:
             if server.execute(there).fetchone():
                 for one in self.filled(POSTGRES_TEARDOWN):
@@ -338,10 +339,8 @@ def _run_all(database, writer) -> tuple[list[str], int]:
     changing, before = [], writer.state()
     statements = writer.statements()
     for statement in statements:
-        try:
+        with suppress(DatabaseError):
             ask(database, statement)
-        except DatabaseError:
-            pass
         if (after := writer.state()) != before:
             changing.append(statement)
             before = after
