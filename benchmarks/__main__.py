@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     agent,
+    databases,
     extraction,
     fit,
     guard,
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "learned": learned.run,
     "memory_graph": memory_graph.run,
     "guard": guard.run,
+    "databases": databases.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

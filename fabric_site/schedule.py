@@ -39,5 +39,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.remember_late_turns",
         "schedule": 600,
     },
+    "end runs whose process was lost": {
+        "task": "connections.tasks.end_lost_runs",
+        "schedule": 60,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -277,6 +277,8 @@ class DatabaseQuery(models.Model):
         max_length=200, blank=True, help_text="Such as turn:12, page, api."
     )
     cancel_asked_at = models.DateTimeField(null=True, editable=False)
+    # Touched twice a second by who runs it: a run that is not has lost its process.
+    alive_at = models.DateTimeField(null=True, editable=False)
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
