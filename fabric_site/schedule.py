@@ -39,5 +39,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.remember_late_turns",
         "schedule": 600,
     },
+    "discover the schemas of databases": {
+        "task": "connections.tasks.discover_databases",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }
