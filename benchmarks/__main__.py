@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     agent,
+    discovery,
     extraction,
     fit,
     ingest,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "injection": injection.run,
     "learned": learned.run,
     "memory_graph": memory_graph.run,
+    "discovery": discovery.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.
