@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from connections.admin_scope import FabricAdmin, staff
 from connections.databases.base import DatabaseError
-from connections.databases.discovery import refresh
+from connections.databases.discovery import discover
 from connections.databases.exposure import expose_columns, expose_tables
 from connections.models import (
     Database,
@@ -36,6 +36,7 @@ from connections.schema_page import (
     schemas_of,
     tables_of,
 )
+from connections.tasks import follow_database
 
 LISTED = 200
 QUERY_CHARACTERS = 200
@@ -159,10 +160,11 @@ class SchemaAdmin(FabricAdmin):
         """Read the schema now, and tell what differs."""
         database = self._database(request, pk, to_change=True)
         try:
-            found = refresh(database, actor=staff(request))
+            found = discover(database, actor=staff(request))
         except DatabaseError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
+            follow_database.delay(str(database.pk))
             said = (
                 f"{found.tables} tables with {found.columns} columns read in "
                 f"{found.seconds:.1f} s: {found.added} added, {found.removed} removed, "

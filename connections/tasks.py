@@ -6,7 +6,7 @@ from celery import shared_task
 
 from connections.audit import seal_all
 from connections.databases.base import DatabaseError
-from connections.databases.discovery import refresh
+from connections.databases.discovery import follow, refresh
 from connections.models import Database
 
 # What time did not suffice for is sampled by runs that follow, so many at most.
@@ -40,6 +40,14 @@ def discover_database(database_id: str, run: int = 1) -> None:
         return
     if found.waiting and run < RUNS_MOST:
         discover_database.delay(database_id, run + 1)
+
+
+@shared_task(ignore_result=True, expires=HOUR, time_limit=HOUR)
+def follow_database(database_id: str) -> None:
+    """Bring search up to date with a schema that was discovered elsewhere."""
+    database = Database.objects.select_related("project__tenant").filter(pk=database_id)
+    for found in database:
+        follow(found)
 
 
 @shared_task(ignore_result=True, expires=HOUR)

@@ -78,9 +78,14 @@ def refresh(
 ) -> Discovered:
     """Discover `database` and bring up to date what higher layers make of its schema."""
     discovered = discover(database, actor=actor, seconds=seconds)
-    for step in after_discovery.values():
-        step(database, None)
+    follow(database)
     return discovered
+
+
+def follow(database: Database, tables: list[int] | None = None) -> None:
+    """Let higher layers take up a schema as it is stored now, or some `tables`."""
+    for step in after_discovery.values():
+        step(database, tables)
 
 
 def _audit(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from connections.databases.discovery import after_discovery
+from connections.databases.discovery import follow
 from connections.models import (
     Database,
     DatabaseColumn,
@@ -63,7 +63,8 @@ def expose_tables(
             DatabaseTable.objects.filter(pk__in=ids).update(sampled_at=None)
         names = sorted(f"{t.schema}.{t.name}" for t in rows)
         _audit(database, actor, exposure, [f"schema {schema}"] if schema else names)
-        transaction.on_commit(lambda: _follow(database, ids))
+        # Higher layers forget at once what is no longer to be seen.
+        transaction.on_commit(lambda: follow(database, ids))
     return Chosen(tables=len(ids))
 
 
@@ -91,19 +92,13 @@ def expose_columns(
         # An opened column has no values yet: its table is due again.
         DatabaseTable.objects.filter(pk__in=tables).update(sampled_at=None)
         _audit(database, actor, exposure, sorted(str(column) for column in found))
-        transaction.on_commit(lambda: _follow(database, tables))
+        transaction.on_commit(lambda: follow(database, tables))
     return Chosen(columns=len(found))
 
 
 def _lock(database: Database) -> None:
     """Keep a discovery from writing meanwhile what it had read before."""
     Database.objects.select_for_update(of=("self",)).get(pk=database.pk)
-
-
-def _follow(database: Database, tables: list[int]) -> None:
-    """Let higher layers forget at once what is no longer to be seen."""
-    for step in after_discovery.values():
-        step(database, tables)
 
 
 def _unknown(exposure: str, known: list[str]) -> ExposureRefused:

@@ -147,7 +147,8 @@ def test_a_hidden_column_has_no_node_and_is_in_no_text(project, database):
     with_hooks(expose_columns, database, "hidden", columns=[hidden.pk])
     assert "db_column:shop:public.order_items.state" not in keys(project)
     for content in Node.objects.of(project).values_list("content", flat=True):
-        assert "state" not in content and "paid" not in content
+        assert "state" not in content
+        assert "paid" not in content
 
 
 def test_a_masked_column_is_named_without_its_values(project, database):
@@ -159,7 +160,8 @@ def test_a_masked_column_is_named_without_its_values(project, database):
     assert any("state (state); masked" in content for content in contents)
     assert not any("paid" in content for content in contents)
     bodies = Record.objects.filter(project=project).values_list("body", flat=True)
-    assert bodies and not any("paid" in body for body in bodies)
+    assert bodies
+    assert not any("paid" in body for body in bodies)
 
 
 def test_a_table_that_is_dropped_is_gone_and_comes_back(project, database):
@@ -220,7 +222,8 @@ def test_a_deleted_database_takes_its_nodes_with_it(project, database):
 def test_an_empty_schema_has_no_nodes(project):
     database = make_database(project, NOWHERE)
     counts = sync_database(database)
-    assert counts.seen == 0 and keys(project) == set()
+    assert counts.seen == 0
+    assert keys(project) == set()
 
 
 def with_hooks(choose, *args, **kwargs):

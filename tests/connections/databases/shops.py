@@ -99,7 +99,7 @@ def shop(target: Target) -> Iterator[Target]:
             target.run(
                 f"DROP DATABASE IF EXISTS {place}",
                 f"GRANT SELECT ON {place}.* TO {target.user}@'127.0.0.1'",
-                f"REVOKE SELECT ON {place}.* FROM {target.user}@'127.0.0.1'",
+                f"REVOKE SELECT ON {place}.* FROM {target.user}@'127.0.0.1'",  # noqa: S608
             )
 
 

@@ -47,7 +47,8 @@ def test_columns_come_with_types_families_comments_and_primary_keys(project, any
     columns = {column.name: column for column in orders.columns}
     assert [name for name, column in columns.items() if column.is_key] == ["id", "year"]
     assert columns["total"].comment == "With tax, in €"
-    assert not columns["total"].nullable and columns["paid"].nullable
+    assert not columns["total"].nullable
+    assert columns["paid"].nullable
     families = {name: column.family for name, column in columns.items()}
     details = "json" if any_shop.engine == "postgres" else "text"
     assert {
@@ -114,13 +115,13 @@ def test_only_what_the_login_may_select_is_found(project, any_shop):
     who = any_shop.user
     if any_shop.engine == "postgres":
         any_shop.run(
-            f"REVOKE SELECT ON sales.customers, sales.orders FROM {who}",
+            f"REVOKE SELECT ON sales.customers, sales.orders FROM {who}",  # noqa: S608
             f"GRANT SELECT (id, name) ON sales.customers TO {who}",
             f'REVOKE USAGE ON SCHEMA "Größe & Co" FROM {who}',
         )
     else:
         any_shop.run(
-            f"REVOKE SELECT ON {main}.* FROM {who}@'127.0.0.1'",
+            f"REVOKE SELECT ON {main}.* FROM {who}@'127.0.0.1'",  # noqa: S608
             f"GRANT SELECT (id, name) ON {main}.customers TO {who}@'127.0.0.1'",
             f"GRANT INSERT ON {main}.orders TO {who}@'127.0.0.1'",
         )
@@ -130,7 +131,7 @@ def test_only_what_the_login_may_select_is_found(project, any_shop):
         if any_shop.engine == "mysql":
             any_shop.run(
                 f"GRANT SELECT ON {main}.* TO {who}@'127.0.0.1'",
-                f"REVOKE SELECT (id, name) ON {main}.customers FROM {who}@'127.0.0.1'",
+                f"REVOKE SELECT (id, name) ON {main}.customers FROM {who}@'127.0.0.1'",  # noqa: S608
                 f"REVOKE INSERT ON {main}.orders FROM {who}@'127.0.0.1'",
             )
     assert [column.name for column in found[main, "customers"].columns] == [
@@ -148,7 +149,8 @@ def test_discovery_stores_the_schema_that_is_asked_about(project, any_shop):
     database = make_database(project, any_shop)
     found = discover(database)
     assert found.tables == DatabaseTable.objects.filter(database=database).count() >= 4
-    assert found.columns >= 20 and found.waiting == 0
+    assert found.columns >= 20
+    assert found.waiting == 0
     schema = schema_of(database)
     assert schema.flavour == (
         "postgres" if any_shop.engine == "postgres" else "mariadb"
@@ -157,7 +159,8 @@ def test_discovery_stores_the_schema_that_is_asked_about(project, any_shop):
     assert orders.by_name["state"].values == ("open", "it's paid", "Überfällig")
     assert orders.foreign_keys[0].target_table == "customers"
     database.refresh_from_db()
-    assert database.discovered_at and database.discovery_error == ""
+    assert database.discovered_at
+    assert database.discovery_error == ""
     assert database.default_schema in ("public", any_shop.database)
 
 
@@ -182,11 +185,14 @@ def test_two_tenants_have_two_snapshots(project, other_project, any_shop):
     ours = make_database(project, any_shop)
     theirs = make_database(other_project, any_shop)
     discover(ours)
-    assert schema_of(ours).tables and schema_of(theirs).tables == ()
+    assert schema_of(ours).tables
+    assert schema_of(theirs).tables == ()
     discover(theirs)
     mine = set(DatabaseColumn.objects.filter(table__database=ours).values_list("pk"))
     other = DatabaseColumn.objects.filter(table__database=theirs).values_list("pk")
-    assert mine and len(mine) == len(other) and not mine & set(other)
+    assert mine
+    assert len(mine) == len(other)
+    assert not mine & set(other)
 
 
 def test_an_error_is_kept_with_the_database_and_goes_with_the_next_success(
@@ -199,7 +205,8 @@ def test_an_error_is_kept_with_the_database_and_goes_with_the_next_success(
     with pytest.raises(DatabaseError):
         discover(database)
     database.refresh_from_db()
-    assert database.discovery_error and "wrong" not in database.discovery_error
+    assert database.discovery_error
+    assert "wrong" not in database.discovery_error
     assert database.discovered_at is None
     database.password = password
     discover(database)
