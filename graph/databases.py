@@ -52,7 +52,6 @@ def source_of(database: Database) -> Source:
     return source
 
 
-@after_discovery.register("graph")
 def sync_database(database: Database, tables: Collection[int] | None = None) -> Counts:
     """Bring the nodes of a schema up to date with its snapshot; return the counts.
 
@@ -156,3 +155,6 @@ def forget_database(database: Database) -> None:
             of_source = [source.tenant_id, source.project_id, source.pk]
             execute(databases_sql.DELETE_NODES_OF_SOURCE, of_source)
             source.delete()
+
+
+after_discovery.add("graph", sync_database)

@@ -130,7 +130,10 @@ def _limit(opened: Opened) -> None:
 
 def _sampled(opened: Opened, wanted: list[Wanted], budget: float) -> Sampled:
     """Return the samples; without any where the connection breaks on the way."""
-    broken = (DatabaseError, *driver_errors(opened.flavour))
+    broken: tuple[type[Exception], ...] = (
+        DatabaseError,
+        *driver_errors(opened.flavour),
+    )
     try:
         return sample(opened, wanted, seconds=budget)
     except broken:
