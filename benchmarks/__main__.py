@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import (
     agent,
     databases,
+    discovery,
     extraction,
     fit,
     guard,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "memory_graph": memory_graph.run,
     "guard": guard.run,
     "databases": databases.run,
+    "discovery": discovery.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -1,11 +1,18 @@
-"""Work in the background: the audit's chain, runs on databases that lost theirs."""
+"""Work in the background: the audit's chain, databases' schemas and lost runs."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
 from connections.audit import seal_all
+from connections.databases.base import DatabaseError
+from connections.databases.discovery import follow, refresh
 from connections.databases.runs import end_lost
+from connections.models import Database
+
+# What time did not suffice for is sampled by runs that follow, so many at most.
+RUNS_MOST = 20
+HOUR = 3600
 
 
 @shared_task(ignore_result=True, expires=60)
@@ -18,3 +25,41 @@ def seal_audit() -> None:
 def end_lost_runs() -> None:
     """End the rows of runs whose process died."""
     end_lost()
+
+
+@shared_task(ignore_result=True, expires=HOUR, time_limit=HOUR)
+def discover_database(database_id: str, run: int = 1) -> None:
+    """Read a database's schema anew; its row says what went wrong, if anything did.
+
+    While tables wait for their values to be sampled, another run goes on.
+    """
+    database = (
+        Database.objects.select_related("project__tenant")
+        .filter(pk=database_id, enabled=True)
+        .first()
+    )
+    if database is None:
+        return
+    try:
+        found = refresh(database)
+    except DatabaseError:
+        # Trying again at once would change nothing; the next day's run does.
+        return
+    if found.waiting and run < RUNS_MOST:
+        discover_database.delay(database_id, run + 1)
+
+
+@shared_task(ignore_result=True, expires=HOUR, time_limit=HOUR)
+def follow_database(database_id: str) -> None:
+    """Bring search up to date with a schema that was discovered elsewhere."""
+    database = Database.objects.select_related("project__tenant").filter(pk=database_id)
+    for found in database:
+        follow(found)
+
+
+@shared_task(ignore_result=True, expires=HOUR)
+def discover_databases() -> None:
+    """Read the schema of every enabled database anew, a task each."""
+    enabled = Database.objects.filter(enabled=True).order_by("pk")
+    for database_id in enabled.values_list("pk", flat=True):
+        discover_database.delay(str(database_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from csp.decorators import csp_update
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
@@ -34,6 +34,7 @@ urlpatterns = [
     *router.urls,
     path("graph/paths/", PathsView.as_view(), name="paths"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
+    path("connections/databases/", include("connections.api.database_schema")),
     path("search/", SearchView.as_view(), name="search"),
     path("memory/context/", ContextView.as_view(), name="memory-context"),
     path("memory/sync/", SyncView.as_view(), name="memory-sync"),

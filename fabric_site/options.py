@@ -100,6 +100,15 @@ def models() -> dict[str, Any]:
     }
 
 
+def databases() -> dict[str, Any]:
+    """Return how long a discovery may sample the values of a database."""
+    return {
+        "SAMPLING_SECONDS": env.number(
+            "FABRIC_SAMPLING_SECONDS", 4, least=0, most=3600
+        ),
+    }
+
+
 def memory() -> dict[str, Any]:
     """Return by what memory fades, and when a conversation has ended."""
     return {

@@ -43,5 +43,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "connections.tasks.end_lost_runs",
         "schedule": 60,
     },
+    "discover the schemas of databases": {
+        "task": "connections.tasks.discover_databases",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

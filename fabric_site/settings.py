@@ -237,6 +237,7 @@ FABRIC: dict[str, Any] = {
     **options.ranking(),
     **options.memory(),
     **options.agent(),
+    **options.databases(),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

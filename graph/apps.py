@@ -8,7 +8,14 @@ class GraphConfig(AppConfig):
     verbose_name = "Graph"
 
     def ready(self) -> None:
+        from django.db.models.signals import pre_delete
+
+        from connections.models import Database
+        from graph.databases import on_deletion
         from graph.embed import embedders
+
+        # Its nodes cannot go by a cascade: no foreign key leads from connections here.
+        pre_delete.connect(on_deletion, sender=Database)
 
         name = settings.FABRIC["EMBEDDER"]
         if name not in embedders:

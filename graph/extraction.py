@@ -40,6 +40,8 @@ from graph.vocabulary import NAME_TYPES, Name, Vocabulary
 
 CHUNK = 2000
 EXTRACTED_TYPES = sorted(NAME_TYPES | CLAIM_TYPES)
+# Names of tables and columns say nothing of decisions, and a model costs for each.
+SCHEMA_TYPES = ("db_column", "db_table")
 # An own name is one that people, agents or a source gave; a longer one is a sentence.
 NOT_OWN = [EXTRACTION, MEMORY]
 MOST_WORDS, FEWEST_CHARACTERS = 5, 3
@@ -118,7 +120,7 @@ def _params(scope: GraphScope, reader: Reader) -> dict[str, Any]:
     return {
         "tenant": scope.key[0],
         "project": scope.key[1],
-        "untold": [*structure_types(), *EXTRACTED_TYPES],
+        "untold": [*structure_types(), *EXTRACTED_TYPES, *SCHEMA_TYPES],
         "asked": reader.asked,
         "rules": reader.rules,
         "both": reader.both,

@@ -139,7 +139,8 @@ def _read(
             writer.take(item)
         writer.flush()
         if seen:
-            writer.counts.deleted += _mark_vanished(source, run)
+            certain = getattr(connector, "certain", False)
+            writer.counts.deleted += _mark_vanished(source, run, certain=certain)
     writer.show()
     if writer.changed or _broke_off(source, run):
         _after(source)
@@ -280,12 +281,15 @@ def _seen_table(wanted: bool) -> Iterator[bool]:
             execute(f"DROP TABLE IF EXISTS {SEEN_TABLE}", [])
 
 
-def _mark_vanished(source: Source, run: SyncRun) -> int:
-    """Mark what a complete walk did not see as gone; return how many counted."""
+def _mark_vanished(source: Source, run: SyncRun, *, certain: bool) -> int:
+    """Mark what a complete walk did not see as gone; return how many counted.
+
+    Unless the walk is `certain`, many at once look like a broken source.
+    """
     scope = [source.tenant_id, source.project_id, source.pk]
     present, missing = fetch(ingest_sql.COUNT_VANISHED, scope)[0]
     many = missing > VANISHED_LEAST and missing > VANISHED_SHARE * present
-    if missing and (many or missing == present):
+    if missing and not certain and (many or missing == present):
         raise SourceError(
             f"{missing} of {present} files are missing at {source.location}. If they "
             "were deleted on purpose, delete the source; if not, mend the folder "

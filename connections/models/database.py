@@ -130,6 +130,9 @@ class DatabaseTable(models.Model):
     exposure = models.CharField(
         max_length=16, choices=Exposure, default=Exposure.VISIBLE
     )
+    # What staff chose no discovery changes.
+    is_chosen = models.BooleanField(default=False, editable=False)
+    sampled_at = models.DateTimeField(null=True, editable=False)
     gone_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -169,6 +172,7 @@ class DatabaseColumn(models.Model):
     exposure = models.CharField(
         max_length=16, choices=Exposure, default=Exposure.VISIBLE
     )
+    is_chosen = models.BooleanField(default=False, editable=False)
     # Of an enumeration all, else a sample where there are few; of masked ones none.
     values = ArrayField(models.TextField(), default=list, blank=True)
     values_complete = models.BooleanField(default=False)

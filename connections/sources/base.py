@@ -44,7 +44,8 @@ class Connector(Protocol):
     """Reads one kind of source.
 
     `complete` says that a finished pull saw everything there is, so that what it did
-    not see has vanished. `personal` says that the source belongs to one person, so
+    not see has vanished; one that is `certain` of it, which few are, says so in a class
+    variable of that name. `personal` says that the source belongs to one person, so
     that it is closed to others unless somebody opens it.
     """
 
