@@ -15,6 +15,7 @@ from connections.models import (
     ApiToken,
     Audience,
     Audit,
+    Database,
     Membership,
     ModelCredential,
     ModelUsage,
@@ -65,6 +66,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     "Sources": (
         Section(Source, "Sources", "database"),
         Section(SyncRun, "Runs", "sync"),
+        Section(Database, "Databases", "storage"),
     ),
     "Models": (
         Section(ModelCredential, "Model keys", "vpn_key"),
