@@ -160,19 +160,20 @@ def _mysql_tls(
 ) -> dict[str, Any]:
     if database.encryption == Encryption.OFF:
         return {"ssl_mode": "DISABLED"}
-    if database.encryption == Encryption.REQUIRED:
-        return {"ssl_mode": "REQUIRED"}
-    trusted = tls.authorities(database, folder)
+    is_verified = database.encryption == Encryption.VERIFIED
+    trusted = tls.authorities(database, folder) if is_verified else None
     certificate = tls.mysql_certificate(
         address, database.port, bare(database.host), trusted, seconds=seconds
     )
+    # Besides a certificate of somebody else's the pin refuses a server without TLS:
+    # MariaDB's client would go on unencrypted in spite of REQUIRED.
     pin = tls.fingerprint(certificate, _fingerprint_algorithm())
     own = folder / "client.cnf"
     own.write_text(f"[client]\nssl-fp={pin}\n", encoding="ascii")
     return {
         "ssl_mode": "REQUIRED",
-        "ssl": {"ca": str(trusted)},
         "read_default_file": str(own),
+        **({"ssl": {"ca": str(trusted)}} if trusted else {}),
     }
 
 

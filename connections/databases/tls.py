@@ -52,15 +52,19 @@ def authorities(database: Database, folder: Path) -> Path:
 
 
 def mysql_certificate(
-    address: str, port: int, host: str, trusted: Path, *, seconds: float
+    address: str, port: int, host: str, trusted: Path | None, *, seconds: float
 ) -> bytes:
     """Return the certificate (DER) of a MySQL server, checked against `host`.
+
+    Without `trusted` it is whichever the server has.
 
     The driver checks it against what it connects to, which is an address. So this asks
     first, and the driver then takes exactly this certificate. Raises OSError (TLS
     errors among them) or `TlsFailure`.
     """
-    context = ssl.create_default_context(cafile=str(trusted))
+    context = ssl.create_default_context(cafile=str(trusted) if trusted else None)
+    if trusted is None:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection((address, port), seconds) as plain:
         greeting = _packet(plain, time.monotonic() + seconds)
         if not _offers_tls(greeting):

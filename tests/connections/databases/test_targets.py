@@ -295,7 +295,8 @@ def test_the_installation_as_it_is_opens_exactly_the_demo_database():
 
 WRONG = {
     "host": ("a b", "a=b", "postgres://x", "a,b", "a\0b", "a\nb", "a:5432", "-a", "ä.de",
-             "a/b", "/run", "@x", "[::1", "fe80::1%eth0", "a..b", "host=x", "\uff11\uff12\uff17.0.0.1"),
+             "a/b", "/run", "@x", "[::1", "fe80::1%eth0", "a..b", "host=x",
+             "\uff11\uff12\uff17.0.0.1"),
     "database": ("a b", "dbname=x", "postgres://h/d", "a,b", "a\0", "a\x1b", "", "a;b",
                  "x'y", "service=a", "a\u202eb"),
     "user": ("a b", "user=x", "u,v", "u\0", "u\r", "mysql://u", 'u"'),
