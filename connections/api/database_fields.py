@@ -11,7 +11,9 @@ from connections.api.serializers import SecretField
 from connections.databases.changing import may_change
 from connections.databases.rights import TestReport
 from connections.models import Audience, Database, User
+from connections.secrets import Secret
 
+PASSWORD_MOST = 1000
 # Where it is and with which login it is asked: of use to those who may change it.
 FOR_EDITORS = (
     "host",
@@ -90,15 +92,29 @@ class DatabaseSerializer(serializers.ModelSerializer):
         return known[database.project_id]
 
 
+class PasswordField(SecretField):
+    """A password, taken as it is, blanks at its ends and all."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.trim_whitespace = False
+
+    def to_internal_value(self, data: Any) -> Secret:  # type: ignore[override] # no text
+        if len(str(data)) > PASSWORD_MOST or "\0" in str(data):
+            raise serializers.ValidationError(
+                f"At most {PASSWORD_MOST} characters, and no NUL."
+            )
+        return super().to_internal_value(data)
+
+
 class DatabaseParameters(Parameters, serializers.ModelSerializer):
     """A connection as it is written."""
 
     project = ProjectField(
         help_text="As tenant/project; it stays what it was made with."
     )
-    password = SecretField(
+    password = PasswordField(
         required=False,
-        max_length=1000,
         help_text="Never shown again. Left out of a change, the stored one is kept; "
         "with another engine, host, port or database it is entered anew.",
     )

@@ -54,7 +54,6 @@ WORDS = {
     "PROXY": "It may act as another login.",
 }
 GRANTS_ON = "It may give its rights to others."
-ROLE_DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +102,30 @@ def mysql_rights(read: Read, *, flavour: str, database: str) -> Rights:
 
 def _all_grants(read: Read, flavour: str) -> Iterator[Grant]:
     """Yield the grants of the login and of every role that it has."""
-    statements, seen = [rights_sql.MYSQL_GRANTS], set[str]()
-    for _ in range(ROLE_DEPTH):
-        roles: list[str] = []
-        for statement in statements:
-            for grant in _grants_of(read, statement):
-                yield grant
-                roles += [role for role in grant.roles if role not in seen]
-        seen.update(roles)
-        statements = [_role_statement(role, flavour) for role in dict.fromkeys(roles)]
+    own = list(_grants_of(read, rights_sql.MYSQL_GRANTS))
+    yield from own
+    # What a role is given of other roles is told with it.
+    for role in dict.fromkeys(role for grant in own for role in grant.roles):
+        is_maria = flavour == "mariadb"
+        yield from _maria_role(read, role) if is_maria else _mysql_role(read, role)
 
 
-def _role_statement(role: str, flavour: str) -> str:
-    name, _, host = role.partition("@")
-    quoted = _quote(name) if flavour == "mariadb" else f"{_quote(name)}@{_quote(host)}"
-    return rights_sql.MYSQL_ROLE_GRANTS.format(role=quoted)
+def _mysql_role(read: Read, role: str) -> Iterator[Grant]:
+    name, _, host = role.rpartition("@")
+    account = f"{_quote(name)}@{_quote(host)}"
+    yield from _grants_of(read, rights_sql.MYSQL_ROLE_GRANTS.format(role=account))
+
+
+def _maria_role(read: Read, role: str) -> Iterator[Grant]:
+    """Yield what a role gives by taking it on for a moment: else it is not told."""
+    (before,) = read(rights_sql.MARIA_ROLE)[0]
+    name = role.rpartition("@")[0]
+    read(rights_sql.MARIA_SET_ROLE.format(role=_quote(name)))
+    try:
+        yield from list(_grants_of(read, rights_sql.MYSQL_GRANTS))
+    finally:
+        back = _quote(str(before)) if before else "NONE"
+        read(rights_sql.MARIA_SET_ROLE.format(role=back))
 
 
 def _grants_of(read: Read, statement: str) -> Iterator[Grant]:
