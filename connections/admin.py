@@ -22,6 +22,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from connections import (  # register their own
+    admin_databases,  # noqa: F401
     admin_models,  # noqa: F401
     admin_runs,  # noqa: F401
     admin_schema,  # noqa: F401

@@ -15,6 +15,7 @@ from connections.models import (
     ApiToken,
     Audience,
     Audit,
+    Database,
     DatabaseTable,
     Membership,
     ModelCredential,
@@ -66,6 +67,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     "Sources": (
         Section(Source, "Sources", "database"),
         Section(SyncRun, "Runs", "sync"),
+        Section(Database, "Databases", "storage"),
         Section(DatabaseTable, "Schemas of databases", "table"),
     ),
     "Models": (

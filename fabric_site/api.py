@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 import connections.api.schema  # noqa: F401 - the token scheme registers itself
+from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
@@ -19,6 +20,7 @@ from retrieval.api.views import SearchView
 
 router = SimpleRouter(use_regex_path=False)
 router.register("projects", ProjectViewSet)
+router.register("connections/databases", DatabaseViewSet)
 router.register("graph/nodes", NodeViewSet)
 router.register("graph/edges", EdgeViewSet)
 router.register("memory/conversations", ConversationViewSet)

@@ -42,6 +42,13 @@ def databases() -> dict[str, dict[str, Any]]:
     }
 
 
+def demo_database() -> dict[str, Any] | None:
+    """Return the demo company's database as its reader; a server of one's own has none."""
+    if env.text("DATABASE_URL"):
+        return None
+    return embedded.ensure_postgres().django("reader", embedded.DEMO_DATABASE)
+
+
 def _given(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
     owner = env.text("FABRIC_OWNER_DATABASE_URL", url)
     return (

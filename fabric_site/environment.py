@@ -55,14 +55,22 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Read a comma-separated list."""
-    return _read(
-        name,
-        default,
-        lambda raw: tuple(word.strip() for word in raw.split(",") if word.strip()),
-        "a comma-separated list",
-    )
+def words(
+    name: str,
+    default: tuple[str, ...] = (),
+    *,
+    each: Callable[[str], object] = str,
+    expected: str = "a comma-separated list",
+) -> tuple[str, ...]:
+    """Read a comma-separated list; `each` raises ValueError for an unusable entry."""
+
+    def convert(raw: str) -> tuple[str, ...]:
+        found = tuple(word.strip() for word in raw.split(",") if word.strip())
+        for word in found:
+            each(word)
+        return found
+
+    return _read(name, default, convert, expected)
 
 
 def flag(name: str, default: bool) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_network
 from typing import Any
 
+from connections.databases.addresses import parse_entry
 from fabric_site import environment as env
 
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai/"
@@ -100,15 +102,6 @@ def models() -> dict[str, Any]:
     }
 
 
-def databases() -> dict[str, Any]:
-    """Return how long a discovery may sample the values of a database."""
-    return {
-        "SAMPLING_SECONDS": env.number(
-            "FABRIC_SAMPLING_SECONDS", 4, least=0, most=3600
-        ),
-    }
-
-
 def memory() -> dict[str, Any]:
     """Return by what memory fades, and when a conversation has ended."""
     return {
@@ -120,6 +113,34 @@ def memory() -> dict[str, Any]:
         ),
         "CONVERSATION_IDLE_MINUTES": env.whole(
             "FABRIC_CONVERSATION_IDLE", 30, least=1, most=10_000
+        ),
+    }
+
+
+def databases(demo: dict[str, Any] | None) -> dict[str, Any]:
+    """Return where the databases that are asked may be, beside ordinary addresses, and
+    how long a discovery may sample their values.
+
+    Of the embedded server exactly the demo company's database is open.
+    """
+    named = env.words(
+        "FABRIC_DATABASE_TARGETS",
+        each=parse_entry,
+        expected="entries such as db.example:5432, 10.0.0.0/8:* or [::1]:3306/shop, "
+        "commas between",
+    )
+    own = (f"{demo['HOST']}:{demo['PORT']}/{demo['NAME']}",) if demo else ()
+    return {
+        "DATABASE_TARGETS": (*named, *own),
+        "DATABASE_DENIED": env.words(
+            "FABRIC_DATABASE_DENIED",
+            each=ip_network,
+            expected="networks such as 10.9.0.0/16, commas between",
+        ),
+        "DATABASE_SUPERUSERS": env.flag("FABRIC_DATABASE_SUPERUSERS", False),
+        "DEMO_DATABASE": demo,
+        "SAMPLING_SECONDS": env.number(
+            "FABRIC_SAMPLING_SECONDS", 4, least=0, most=3600
         ),
     }
 

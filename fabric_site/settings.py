@@ -13,7 +13,7 @@ from connections import embedded
 from fabric_site import environment as env
 from fabric_site import options, schedule
 from fabric_site.colours import ADMIN_COLOURS
-from fabric_site.databases import databases
+from fabric_site.databases import databases, demo_database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -237,7 +237,7 @@ FABRIC: dict[str, Any] = {
     **options.ranking(),
     **options.memory(),
     **options.agent(),
-    **options.databases(),
+    **options.databases(demo_database()),
 }
 _LEVEL = env.text(
     "FABRIC_LOG_LEVEL",

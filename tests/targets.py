@@ -21,6 +21,7 @@ from typing import Any
 
 import MySQLdb
 import psycopg
+from django.conf import settings
 
 from connections import embedded
 from connections.models import Database, Project
@@ -81,6 +82,20 @@ def make_database(project: Project, target: Target, **fields: object) -> Databas
 
 
 @contextmanager
+def allowed(*entries: str) -> Iterator[None]:
+    """Name targets as FABRIC_DATABASE_TARGETS does, such as "127.0.0.1:3306"."""
+    before = settings.FABRIC["DATABASE_TARGETS"]
+    settings.FABRIC["DATABASE_TARGETS"] = (*before, *entries)
+    try:
+        yield
+    finally:
+        left = list(settings.FABRIC["DATABASE_TARGETS"])
+        for entry in entries:
+            left.remove(entry)
+        settings.FABRIC["DATABASE_TARGETS"] = tuple(left)
+
+
+@contextmanager
 def postgres_server() -> Iterator[Target]:
     """Yield a database of its own on the embedded server, with a login of its own."""
     name, password = f"test_target_{os.getpid()}", secrets.token_urlsafe(16)
@@ -101,17 +116,18 @@ def postgres_server() -> Iterator[Target]:
         server.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         try:
-            yield target
+            with allowed(f"{target.host}:{target.port}/{name}"):
+                yield target
         finally:
             server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             server.execute(f"DROP ROLE IF EXISTS {name}")
 
 
 @contextmanager
-def mariadb_server() -> Iterator[Target]:
+def mariadb_server(*options: str) -> Iterator[Target]:
     """Yield a database on a server of its own, ended afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="mariadb-"))
-    process = _start_mariadb(folder, port := _free_port())
+    process = _start_mariadb(folder, port := _free_port(), *options)
     try:
         _await_mariadb(process, folder)
         password, owner_password = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
@@ -132,14 +148,15 @@ def mariadb_server() -> Iterator[Target]:
             "password": owner_password,
             "charset": "utf8mb4",
         }
-        yield Target("mysql", "127.0.0.1", port, "shop", "reader", password, owner)
+        with allowed(f"127.0.0.1:{port}"):
+            yield Target("mysql", "127.0.0.1", port, "shop", "reader", password, owner)
     finally:
         process.terminate()
         process.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start_mariadb(folder: Path, port: int) -> subprocess.Popen[bytes]:
+def _start_mariadb(folder: Path, port: int, *options: str) -> subprocess.Popen[bytes]:
     data = folder / "data"
     as_root = ["--user=root"] if os.geteuid() == 0 else []
     subprocess.run(
@@ -167,6 +184,7 @@ def _start_mariadb(folder: Path, port: int) -> subprocess.Popen[bytes]:
             "--innodb-flush-log-at-trx-commit=0",
             "--skip-log-bin",
             *as_root,
+            *options,
         ]
     )
 

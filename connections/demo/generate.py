@@ -59,6 +59,11 @@ def write(folder: Path) -> None:
     (folder / SCRIPT).write_text(script, encoding="utf-8", newline="\n")
 
 
+def script_text() -> str:
+    """Return the script of the demo company's operational database."""
+    return database_script(load_company(), _rng("database"))
+
+
 def _rng(part: str) -> random.Random:
     return random.Random(f"{SEED}/{part}")  # noqa: S311 - chance that must repeat
 

@@ -13,6 +13,7 @@ from connections.demo.generate import write
 from connections.management.base import create_project
 from connections.models import Project, Source, SyncRun, User
 from connections.providers.base import ProviderError
+from fabric_site.demo_shop import connect_demo
 from graph.embed import embed_backlog, ensure_index
 from graph.ingest import ingest
 from graph.reembed import ReembedError, adopt_configured
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         if not _is_loaded(demo):
             self.stdout.write("Loading the demo company ...")
             load_demo(demo)
+        connect_demo(demo)
 
     def _embedder(self) -> None:
         try:
