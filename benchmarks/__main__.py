@@ -20,6 +20,7 @@ from benchmarks import (
     quality,
     search,
     sources,
+    text_to_sql,
     walks,
 )
 from benchmarks.database import scratch_database
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "injection": injection.run,
     "learned": learned.run,
     "memory_graph": memory_graph.run,
+    "text_to_sql": text_to_sql.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

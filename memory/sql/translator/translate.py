@@ -1,0 +1,143 @@
+"""From a question to a statement by rules, without a model; or a refusal to guess."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from connections.databases.base import Schema
+from memory.sql.translator.asked import complete, read_groups, read_outputs
+from memory.sql.translator.base import (
+    Declined,
+    NotUnderstood,
+    Output,
+    Plan,
+    Translation,
+)
+from memory.sql.translator.building import Builder
+from memory.sql.translator.english import ENGLISH
+from memory.sql.translator.filters import read_filters
+from memory.sql.translator.language import Language
+from memory.sql.translator.lexicon import Lexicon
+from memory.sql.translator.linking import Item, link
+from memory.sql.translator.links import Links
+from memory.sql.translator.ranking import read_orders, read_ranks
+from memory.sql.translator.reading import Reading
+from memory.sql.translator.wording import reading_of
+
+# Below it a translation is more often wrong than right on development questions.
+LEAST = 0.5
+LONGEST_QUESTION = 600
+VERB_LIKE, UNKNOWN, LOOSELY_NAMED, MANY_TABLES = 0.85, 0.4, 0.92, 0.85
+OWNING = frozenset("has have had having hat haben hatte hatten".split())
+
+
+def translate(
+    question: str, schema: Schema, *, today: date
+) -> Translation | Declined:
+    """Return a statement that answers `question`, or why there is none.
+
+    The statement is one SELECT over tables and columns of `schema`; it still has to
+    pass the guard. Periods such as "last week" are counted from `today`.
+    """
+    if len(question) > LONGEST_QUESTION:
+        return Declined("The question is too long to be read by rules.")
+    try:
+        return _translated(question, schema, today)
+    except NotUnderstood as reason:
+        return Declined(f"Not understood: {reason}.")
+
+
+def _translated(question: str, schema: Schema, today: date) -> Translation | Declined:
+    lexicon = Lexicon(schema)
+    items, language, notes = link(question, lexicon, today=today)
+    factor, unknown = _unknown(items, language)
+    if not any(item.tables or item.columns or item.held for item in items):
+        raise NotUnderstood("nothing in it names a table or column of this database")
+    light = [item for item in items if item.kind in "_x"]
+    reading = Reading(_told(items), lexicon, language, light)
+    _read(reading)
+    plan = reading.plan
+    for text in notes:
+        plan.assume(text, LOOSELY_NAMED)
+    _check_exposure(plan)
+    builder = Builder(plan, schema, Links(schema))
+    tree = builder.build()
+    if len(builder.used) > 3:
+        plan.confidence *= MANY_TABLES
+    confidence = round(plan.confidence * factor, 3)
+    if confidence < LEAST:
+        words = ", ".join(f"“{word}”" for word in unknown)
+        said = f" without {words}" if words else ""
+        raise NotUnderstood(f"it can be read{said} only as a guess")
+    return Translation(
+        sql=tree.sql(dialect=schema.dialect),
+        reading=reading_of(plan),
+        assumptions=tuple(plan.assumptions),
+        tables=tuple(sorted(builder.used)),
+        confidence=confidence,
+    )
+
+
+def _read(reading: Reading) -> None:
+    read_filters(reading)
+    read_orders(reading)
+    read_ranks(reading)
+    read_groups(reading)
+    read_outputs(reading)
+    complete(reading)
+
+
+def _unknown(items: list[Item], language: Language) -> tuple[float, list[str]]:
+    """Return how much unknown words take away, and those that matter."""
+    factor, words = 1.0, []
+    for item in items:
+        if item.kind != "x":
+            continue
+        verb = language is ENGLISH and re.search("(ed|ing)$", item.text.lower())
+        factor *= VERB_LIKE if verb else UNKNOWN
+        if not verb:
+            words.append(item.text)
+    return factor, words
+
+
+def _told(items: list[Item]) -> list[Item]:
+    """Return the items that rules read: without small words, "which" as what it is."""
+    told: list[Item] = []
+    for item in items:
+        if item.kind in "_x" or (item.kind == "h" and item.text.lower() not in OWNING):
+            continue
+        if item.kind == "W":
+            if not told or told[-1].kind in ",&Lp":
+                if told and told[-1].kind == "p":
+                    told[-1].kind = "w"
+                continue
+            item.kind = "w"
+        if item.kind == "L" and not told:
+            continue
+        told.append(item)
+    while told and told[-1].kind == ",":
+        told.pop()
+    return told
+
+
+def _check_exposure(plan: Plan) -> None:
+    """Refuse what the guard would: columns that may only be counted or masked."""
+    conditions = [*plan.filters, *plan.both, *(f for a in plan.absent for f in a.filters)]
+    used = [found.ref for found in conditions] + plan.groups
+    orders = [*plan.orders, *([plan.picked] if plan.picked else [])]
+    ordered = [o.output.ref for o in orders if o.output.ref and not o.output.aggregate]
+    for ref in [*used, *ordered]:
+        if ref.column.exposure != "visible":
+            raise NotUnderstood(f"{ref.shown} may not be used that way")
+    for output in (*plan.outputs, *(o.output for o in orders)):
+        if not _may_show(output):
+            raise NotUnderstood(f"{output.ref and output.ref.shown} may not be shown")
+
+
+def _may_show(output: Output) -> bool:
+    if output.ref is None or output.ref.column.exposure == "visible":
+        return True
+    if output.ref.column.exposure == "aggregate":
+        return output.aggregate in ("count", "sum", "avg")
+    return output.aggregate in (None, "count")
