@@ -15,6 +15,7 @@ from memory.sql.translator.base import (
     Output,
     Ref,
 )
+from memory.sql.translator.conditions import is_numeric
 from memory.sql.translator.lexicon import key_columns
 from memory.sql.translator.linking import Item
 from memory.sql.translator.ranking import BY
@@ -207,6 +208,9 @@ def _aggregated(reading: Reading, place: int) -> int:
     ]
     for one in (item, *also):
         ref = reading.resolver.column(one)
+        if one is not item and (ref in reading.plan.groups or not is_numeric(ref.column)):
+            reading.plan.outputs.append(Output(ref=ref))
+            continue
         for way in ways:
             _add_aggregate(reading, ref, str(way.value))
     return match.end()
@@ -236,7 +240,8 @@ def _plain_column(reading: Reading, place: int, *, head: bool) -> None:
             plan.filters.append(Filter(ref=ref, values=(1,)))
             return
         raise NotUnderstood(f"“{item.text}” was not understood where it stands")
-    # "average age and weight" was read; here: "stadium capacity", "the ship's name"
+    if plan.outputs and reading.codes[:place].endswith("p"):
+        raise NotUnderstood(f"“{item.text}” was not understood where it stands")
     output = Output(ref=ref)
     if output not in plan.outputs:
         plan.outputs.append(output)
@@ -335,6 +340,8 @@ def _ranks(reading: Reading) -> None:
             plan.orders[place] = Order(plan.outputs[0], order.direction)
     plain = [o for o in plan.outputs if o.ref and not o.aggregate]
     counts = any(o.output.aggregate for o in plan.orders) or bool(plan.havings)
+    if plan.havings and not plain and not plan.groups and not plan.orders:
+        return
     if counts and not plan.groups:
         if not plain:
             raise NotUnderstood("the most of what?")

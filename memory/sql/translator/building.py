@@ -10,6 +10,7 @@ from connections.databases.base import Column, Schema, Table
 from memory.sql.translator.base import (
     Absent,
     Filter,
+    Having,
     NotUnderstood,
     Order,
     Output,
@@ -61,7 +62,7 @@ class Builder:
         groups = self._groups()
         if groups:
             select = select.group_by(*groups, copy=False)
-        for having in plan.havings:
+        for having in plan.havings if not self.counted else ():
             left = self._value(having.output)
             right = exp.convert(having.number)
             select = select.having(_compared(left, having.operator, right), copy=False)
@@ -75,9 +76,22 @@ class Builder:
             select = select.distinct(copy=False)
         for order in plan.orders:
             select = select.order_by(self._ordered(order), copy=False)
+        for tie in self._ties() if plan.orders else ():
+            select = select.order_by(tie, copy=False)
         if plan.limit is not None and plan.picked is None:
             select = select.limit(plan.limit, copy=False)
         return select
+
+    def _ties(self) -> list[exp.Expression]:
+        """Return what makes an order the same each time: keys, or what is grouped."""
+        plan = self.plan
+        told = [order.output.ref for order in plan.orders if not order.output.aggregate]
+        if plan.groups:
+            return [g for g in self._groups() if g not in [column_of(r) for r in told if r]]
+        if plan.distinct:
+            return []
+        keys = key_columns(self.base[0])
+        return [self._column(Ref(self.base[0], key)) for key in keys[:2]]
 
     def _is_total(self) -> bool:
         return all(output.aggregate for output in self.plan.outputs)
@@ -85,10 +99,13 @@ class Builder:
     def _base(self) -> list[Table]:
         """Return the tables that rows are made of, the first shown first."""
         plan = self.plan
+        # "How many customers have more than 3 orders": a condition on each.
+        self.counted = bool(plan.havings) and not plan.groups and self._is_total()
+        havings = [] if self.counted else plan.havings
         outputs = [
             *plan.outputs,
             *(order.output for order in plan.orders),
-            *(having.output for having in plan.havings),
+            *(having.output for having in havings),
         ]
         tables = [o.ref.table if o.ref else o.table for o in outputs]
         tables += [ref.table for ref in plan.groups]
@@ -132,7 +149,7 @@ class Builder:
             output.table.path
             for output in [
                 *self.plan.outputs,
-                *(h.output for h in self.plan.havings),
+                *(h.output for h in ([] if self.counted else self.plan.havings)),
                 *(o.output for o in self.plan.orders),
             ]
             if output.table
@@ -247,10 +264,16 @@ class Builder:
         plan = self.plan
         inner = [f for f in plan.filters if f not in outside]
         found = [condition(f, self.schema) for f in inner]
-        branches: dict[tuple[Link, str], list[Filter]] = {}
+        branches: dict[tuple[Link, int], list[Filter]] = {}
         for one in outside:
             way = self.links.path(self.joined, one.ref.table)
-            branches.setdefault((way[0], ""), []).append(one)
+            # Two values of one column cannot both be in one row.
+            again = sum(f.ref == one.ref and _is_value(f) for f in outside[: outside.index(one)])
+            rank = again if _is_value(one) else 0
+            branches.setdefault((way[0], rank), []).append(one)
+        for one in inner:
+            if sum(f.ref == one.ref and _is_value(f) for f in inner) > 1:
+                raise NotUnderstood(f"{one.ref.shown} cannot have two values at once")
         for filters in branches.values():
             negated = all(f.negated for f in filters)
             plain = [_positive(f) if negated else f for f in filters]
@@ -259,7 +282,19 @@ class Builder:
         found += self._both()
         if plan.picked is not None:
             found.append(self._picked(plan.picked))
+        if self.counted:
+            found += [self._enough(having) for having in plan.havings]
         return found
+
+    def _enough(self, having: Having) -> exp.Expression:
+        """Return the condition that a row has so many of another table's."""
+        table = having.output.table
+        if table is None or self._has(table):
+            raise NotUnderstood("how many of what?")
+        exists = self._exists(table, ())
+        select = exists.this.select(count_all(), append=False)
+        number = exp.convert(having.number)
+        return _compared(select.subquery(copy=False), having.operator, number)
 
     def _both(self) -> list[exp.Expression]:
         """Return a condition for each value that rows beside must hold."""
@@ -283,19 +318,22 @@ class Builder:
         if len(keys) != 1:
             raise NotUnderstood(f"nothing tells rows of {ref.table.name} apart")
         key = column_of(Ref(ref.table, keys[0]))
+        left: exp.Expression = key.copy()
         chosen = exp.select(key).from_(self._table(ref.table))
         chosen = chosen.order_by(self._ordered(order)).limit(self.plan.limit or 1)
         if any(f.ref.table.path == ref.table.path for f in self.plan.filters):
             raise NotUnderstood("a superlative over some rows only")
         if self.plan.limit not in (None, 1):
             raise NotUnderstood("totals over the first few rows")
-        if self._has(ref.table):
-            return exp.EQ(this=key.copy(), expression=chosen.subquery(copy=False))
-        way = self.links.path(self.joined, ref.table)
-        if len(way) != 1 or len(way[0].columns) != 1:
-            raise NotUnderstood("too far a superlative")
-        many = column_of(Ref(way[0].many, way[0].columns[0]))
-        return exp.EQ(this=many, expression=chosen.subquery(copy=False))
+        if not self._has(ref.table):
+            way = self.links.path(self.joined, ref.table)
+            if len(way) != 1 or len(way[0].columns) != 1 or way[0].one is not ref.table:
+                raise NotUnderstood("too far a superlative")
+            left = column_of(Ref(way[0].many, way[0].columns[0]))
+            if way[0].columns[0].family != keys[0].family:
+                left = exp.cast(left, "text")
+                chosen = chosen.select(exp.cast(key.copy(), "text"), append=False)
+        return exp.EQ(this=left, expression=chosen.subquery(copy=False))
 
     def _absences(self) -> list[exp.Expression]:
         return [exp.not_(self._absence(absent)) for absent in self.plan.absent]
@@ -318,7 +356,7 @@ class Builder:
                 if self.plan.picked.output.ref.table.path == table.path:
                     continue
             way = self.links.path(self.joined, table)
-            if self._covered(way, told):
+            if self._covered(way, told) or self._denied(way):
                 continue
             found.append(self._exists(table, ()))
         return found
@@ -335,6 +373,11 @@ class Builder:
                 if {link.many.path, link.one.path} == names:
                     return True
         return False
+
+    def _denied(self, way: Sequence[Link]) -> bool:
+        """Whether a way leads over what there must not be."""
+        absent = {one.table.path for one in self.plan.absent}
+        return any({link.many.path, link.one.path} & absent for link in way)
 
     def _exists(self, table: Table, filters: Iterable[Filter]) -> exp.Expression:
         """Return that the way from a row joined leads to some row that fulfils all."""
@@ -388,6 +431,15 @@ class Builder:
         return exp.Ordered(
             this=value, desc=order.direction == "desc", nulls_first=False
         )
+
+
+def _is_value(found: Filter) -> bool:
+    return (
+        found.operator == "="
+        and bool(found.values)
+        and found.match is None
+        and not found.negated
+    )
 
 
 def _label(output: Output) -> str:

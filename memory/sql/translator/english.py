@@ -28,13 +28,13 @@ COUNTS = dict.fromkeys(
 )
 AGGREGATES = {
     **dict.fromkeys(
-        "average;avg;mean;average number of;on average;the average number of".split(
+        "average;avg;mean;on average".split(
             ";"
         ),
         "avg",
     ),
-    **dict.fromkeys("minimum;min;minimal;minimum number of".split(";"), "min"),
-    **dict.fromkeys("maximum;max;maximal;maximum number of".split(";"), "max"),
+    **dict.fromkeys("minimum;min;minimal".split(";"), "min"),
+    **dict.fromkeys("maximum;max;maximal".split(";"), "max"),
     **dict.fromkeys(
         "total;sum;sum of;the sum of;total amount of;the total amount of;overall;"
         "combined;how much".split(";"),
@@ -139,9 +139,15 @@ ROLES: dict[Kind, dict[str, object]] = {
     ),
     "k": dict.fromkeys(("top", "the top", "first"), "desc") | {"bottom": "asc"},
     "m": dict.fromkeys(
-        ("most common", "most popular", "most frequent", "most frequently used"), "desc"
+        "most common;most popular;most frequent;the most common;the most popular;"
+        "the most frequent;most frequently used".split(";"),
+        "desc",
     )
-    | dict.fromkeys(("least common", "least popular", "rarest", "most rare"), "asc"),
+    | dict.fromkeys(
+        "least common;least popular;rarest;most rare;the least common;"
+        "the least popular".split(";"),
+        "asc",
+    ),
     "o": dict.fromkeys(
         "ordered by;order by;sorted by;sort by;in order of;the order of;order of;"
         "sorted according to;ranked by;rank by;sorted in;ordered in;in the order of;"
@@ -248,7 +254,7 @@ ROLES: dict[Kind, dict[str, object]] = {
 STOPS = frozenset(
     "a an the do does did can could will would shall should may might must am i we you"
     " they he she it its their his her our your me us them there this these those all"
-    " any some please also only just then than as so such ones one's now ever"
+    " any some either please also only just then than as so such ones one's now ever"
     " respective respectively corresponding associated exist exists existing currently"
     " together following want know like see need us people's well out up listed"
     " available present value values data record records table tables row rows column"

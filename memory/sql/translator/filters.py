@@ -21,10 +21,11 @@ from memory.sql.translator.base import (
 )
 from memory.sql.translator.linking import Item, period_of
 from memory.sql.translator.periods import year_period
-from memory.sql.translator.reading import Reading, hint_of, is_year
+from memory.sql.translator.reading import YEAR_WORDS, Reading, hint_of, is_year
 from memory.sql.translator.resolving import shown_columns
+from memory.sql.translator.words import parts_of, stem
 
-TEXTS = "[qvn]"
+LEAST_SURE = 0.8
 
 
 def read_filters(reading: Reading) -> None:
@@ -39,12 +40,14 @@ def read_filters(reading: Reading) -> None:
         (r"[wh]?(?P<n>n)(?P<g>g)(?P<t>t)", _having_after),
         (r"(?P<c>c)[ph]*(?P<op>>)(?P<n>n)(?!c)", _compare),
         (r"(?P<op>>)(?P<n>n)p?(?P<c>c)", _compare),
+        (r"(?P<op>>)p?(?P<c>c)(?P<n>n)", _compare),
         (r"(?P<c>c?)[p]*(?P<n>n)(?P<g>g)(?P<after>c?)", _compare_after),
         (r"(?P<c>c?)p*(?P<op>>)c?(?P<d>d)", _compare_days),
+        (r"(?P<op>>)(?P<n>n(?:[|]n)+)", _either),
         (r"(?P<c>)(?P<op>>)(?P<n>n)", _compare),
         (r"(?P<v>v)(?P<c>c)", _value_then_column),
+        (r"[pwh]+(?P<not>!?)(?P<n>n)(?P<c>c)", _numbered),
         (r"(?P<c>c)[ph]*B?(?P<not>!?)[ph]*(?P<v>[vqn](?:[|&,]+[vqn](?!c))*)", _values),
-        (r"[pw]+(?P<not>!?)(?P<n>n)(?P<c>c)", _numbered),
         (r"(?P<not>!?)p*(?P<c>c?)p*(?P<d>d)", _days),
         (r"B?(?P<not>!?)[ph]*(?P<v>v(?:[|&,]+p*v)*)", _bare_values),
         (r"p*B?(?P<n>n(?:[|&]p*n)*)(?![tcs])", _years),
@@ -180,6 +183,17 @@ def _compare(reading: Reading, match: re.Match[str]) -> bool:
     return _compared(reading, match, _column(reading, match, "c"), operator, number)
 
 
+def _either(reading: Reading, match: re.Match[str]) -> bool:
+    """Read "aged 32 or 33"."""
+    hinted = hint_of(reading.of(match, "op"))
+    said = reading.all_of(match, "n", "n")
+    found = reading.hinted(hinted, reading.resolver.nearest(said[0])[:1])
+    if hinted.way != "=" or found is None:
+        return False
+    values: Literals = tuple(_number(item) for item in said)
+    return _add(reading, match, Filter(ref=found[0], values=values))
+
+
 def _compare_after(reading: Reading, match: re.Match[str]) -> bool:
     number, operator = reading.of(match, "n"), reading.of(match, "g").value
     ref = _column(reading, match, "c", "after")
@@ -256,6 +270,10 @@ def _values(reading: Reading, match: re.Match[str]) -> bool:
         item, "number text"
     ):
         return False
+    if said[0].kind == "n" and is_year(said[0]) and "p" in match.group():
+        words = {stem(part) for ref, _ in item.columns for part in parts_of(ref.column.name)}
+        if not words & YEAR_WORDS:
+            return False
     held = [i for i in said if i.held]
     if held and not _holds(item, held[0]):
         return False
@@ -386,10 +404,19 @@ def _absent(reading: Reading, match: re.Match[str]) -> bool:
         if ref.column.family == "boolean":
             found = Filter(ref=ref, values=(0,), operator="=")
             return _add(reading, match, found)
-        if not ref.column.nullable:
-            return False
+        sure = max(score for _, score in item.columns)
+        if not ref.column.nullable or start.kind != "0" or sure < LEAST_SURE:
+            raise NotUnderstood(f"“{start.text} {item.text}” is not clear")
         return _add(reading, match, Filter(ref=ref, is_null=True))
     table = reading.resolver.table(item)
+    named = reading.tables()
+    if named and named[0].path == table.path and match.start():
+        # "all stadiums except for stadiums having a concert"
+        further = re.match("[wphf_]*(?P<t>t)", reading.codes[match.end() :])
+        if further is None:
+            raise NotUnderstood(f"“{start.text} {item.text}” is not clear")
+        table = reading.resolver.table(reading.items[match.end() + further.start("t")])
+        reading.items[match.end() : match.end() + further.end()] = []
     inner = tuple(
         found
         for found in reading.plan.filters

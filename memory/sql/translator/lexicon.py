@@ -80,9 +80,10 @@ class Lexicon:
         for root in roots(word):
             for known in self.by_root.get(root, ()):
                 yield known, 0.85
-        for other in SYNONYMS.get(plain, ()):
-            if other in self.words:
-                yield other, 0.8
+        for root in sorted({plain, *roots(word)}):
+            for other in SYNONYMS.get(root, ()):
+                if other in self.words:
+                    yield other, 0.8
         if len(plain) > max(ABBREVIATED):
             for length in reversed(ABBREVIATED):
                 if plain[:length] in self.words:
@@ -114,7 +115,8 @@ class Lexicon:
             for first in range(len(words)):
                 for last in range(first + 1, len(words) + 1):
                     some = words[first:last]
-                    if 0 < len(some) < len(words) and set(some) - HEADS - {*table}:
+                    telling = set(some) - HEADS - {*table}
+                    if len(some) < len(words) and any(len(w) > 2 for w in telling):
                         self._column(ref, some, LOOSE)
         self.words.update(words)
 

@@ -11,7 +11,7 @@ from memory.sql.translator.base import Period, Ref
 from memory.sql.translator.english import ENGLISH
 from memory.sql.translator.german import GERMAN
 from memory.sql.translator.language import Kind, Language
-from memory.sql.translator.lexicon import DISTANT, FULL, LOOSE, Lexicon, Named
+from memory.sql.translator.lexicon import DISTANT, FULL, LOOSE, PART, Lexicon, Named
 from memory.sql.translator.periods import period_at
 from memory.sql.translator.words import Token, stem, tokens_of
 
@@ -91,7 +91,7 @@ class Linker:
         if value_length:
             return self._held(place, value_length)
         phrase_wins = phrase[0] > name_length or (
-            phrase[0] == name_length and (phrase[1] in FIRM or score < LOOSE)
+            phrase[0] == name_length and (phrase[1] in FIRM or score <= PART)
         )
         if phrase[0] and phrase_wins:
             item = self._add(phrase[1], place, phrase[0], value=phrase[2])
@@ -154,12 +154,23 @@ class Linker:
         if token.number is not None or phrase >= length:
             return False
         small = token.low in self.language.stops or token.low in self.language.light
+        if token.low in self.language.light and self._describes(place, length):
+            return True
         proper = token.capital and place > 0 and self.language is ENGLISH
         if name >= length:
             return False
         if small:
             return token.low not in self.language.stops and proper
         return len(token.text) >= LEAST_VALUE or token.text.isupper()
+
+    def _describes(self, place: int, length: int) -> bool:
+        """Whether a value is said of the table that follows: "open tickets"."""
+        held = self.lexicon.values[self._said(place, length).lower()]
+        if place + length >= len(self.tokens):
+            return False
+        named = self._name(place + length)[0]
+        tables = {table.path for table, _ in named.tables}
+        return any(ref.table.path in tables for ref, _ in held)
 
     def _name(self, place: int) -> tuple[Named, int, float]:
         """Return the longest run of words that names something of the schema."""
@@ -199,12 +210,21 @@ class Linker:
         if not light and self._meant(place, token):
             return 1
         if light:
-            self._add("_", place, 1, value="light")
+            self._light(place, token)
             return 1
         if token.capital and place and self.language is ENGLISH:
             return self._proper(place)
         self._add("x", place, 1)
         return 1
+
+    def _light(self, place: int, token: Token) -> None:
+        """Add a verb; where a table is called alike, it hints at that table."""
+        item = self._add("_", place, 1, value="light")
+        for word, _ in self.lexicon.meant(token.text):
+            tables = self.lexicon.named([word]).tables
+            if tables:
+                item.tables = tables
+                return
 
     def _meant(self, place: int, token: Token) -> bool:
         """Link a word by its root, a synonym, an abbreviation or as a compound."""

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from connections.databases.base import Column, Schema, Table
 from memory.sql.translator.base import NotUnderstood
+from memory.sql.translator.conditions import is_numeric
 from memory.sql.translator.lexicon import key_columns
 from memory.sql.translator.words import parts_of, stem
 
@@ -34,8 +35,9 @@ class Link:
 class Links:
     """The links of a schema: its foreign keys, and what names make plain besides."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, hinted: Iterable[Table] = ()) -> None:
         self.schema = schema
+        self.hinted = {table.path for table in hinted}
 
     @cached_property
     def of(self) -> dict[str, list[Link]]:
@@ -80,12 +82,17 @@ class Links:
         ways = reached.get(goal.path, [])
         if not ways:
             raise NotUnderstood(f"nothing joins {goal.name} to what else is asked")
-        surest = [way for way in ways if all(link.told for link in way)] or ways
-        if len(surest) > 1:
+        if len(ways) > 1:
+            ways = [way for way in ways if self._is_hinted(way)] or ways
+        if len(ways) > 1:
             raise NotUnderstood(
                 f"there are several ways to join {goal.name} to what else is asked"
             )
-        return surest[0]
+        return ways[0]
+
+    def _is_hinted(self, way: Sequence[Link]) -> bool:
+        """Whether a way leads over a table that a verb of the question names."""
+        return any({link.many.path, link.one.path} & self.hinted for link in way)
 
     def tree(self, tables: Sequence[Table]) -> list[Link]:
         """Return joins that connect all of `tables`, from the first on."""
@@ -133,6 +140,7 @@ class Links:
     def _keyed(self) -> dict[str, list[tuple[Table, Column]]]:
         """Return tables with keys of one column by the names they are referred by."""
         found: dict[str, list[tuple[Table, Column]]] = defaultdict(list)
+        others: dict[str, list[tuple[Table, Column]]] = defaultdict(list)
         for table in self.schema.tables:
             key = _single_key(table)
             if key is None:
@@ -140,25 +148,30 @@ class Links:
             own = "".join(stem(part) for part in parts_of(table.name))
             last = stem((parts_of(table.name) or ("",))[-1])
             name = "".join(stem(part) for part in parts_of(key.name))
-            said = {name} if name not in KEY_WORDS else set()
-            said |= {f"{base}{word}" for base in (own, last) for word in KEY_WORDS}
-            for word in said:
+            own_names = {f"{base}{word}" for base in (own, last) for word in KEY_WORDS}
+            for word in own_names | {own, last}:
                 found[word].append((table, key))
+            if name not in KEY_WORDS and name not in own_names:
+                others[name].append((table, key))
+        # A key's own name only counts where no table is called so.
+        for word, some in others.items():
+            found.setdefault(word, some)
         return found
 
     def _owner(self, table: Table, column: Column) -> tuple[Table, Column] | None:
         """Return the key that a column's name refers to, if just one."""
         words = [stem(part) for part in parts_of(column.name)]
-        if not words or not any("".join(words).endswith(word) for word in KEY_WORDS):
+        if not words or "".join(words) in KEY_WORDS:
             return None
-        if "".join(words) in KEY_WORDS:
+        is_key_like = any("".join(words).endswith(word) for word in KEY_WORDS)
+        if not is_key_like and not is_numeric(column):
             return None
         others = [
             (one, key)
             for one, key in self._keyed.get("".join(words), ())
             if one.path != table.path
         ]
-        if len(others) != 1:
+        if len(others) != 1 or is_numeric(column) < is_numeric(others[0][1]):
             return None
         own = _single_key(table)
         if own is not None and own.name == column.name and own.is_key:

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import cast
 
-from connections.databases.base import Table
+from connections.databases.base import Column, Table
 from memory.sql.translator.base import (
     Aggregate,
     Direction,
@@ -15,6 +15,7 @@ from memory.sql.translator.base import (
     Output,
     Ref,
 )
+from memory.sql.translator.conditions import is_numeric
 from memory.sql.translator.language import Hinted
 from memory.sql.translator.linking import Item
 from memory.sql.translator.reading import Reading, hint_of
@@ -111,6 +112,8 @@ def read_ranks(reading: Reading) -> None:
         (r"(?P<k>k?)(?P<n>n?)m(?P<more>n?)(?P<c>[ct])", _common),
         (r"(?P<k>k)(?P<n>n?)(?P<t>[tc])(?P<mid>.*?)(?P<s>s)(?P<x>[#]?[tc]?)", _top),
         (r"(?P<k>k)(?P<n>n?)(?P<t>t)(?P<mid>.*?)(?P<by>[po])(?P<m>[#a]?[ct])", _top_by),
+        (r"(?P<w>[wh]+)(?P<x>c)h?(?P<s>s)(?![#tcp])", _last_superlative),
+        (r"(?P<n>n)(?P<t>t)(?=[wh].*s)", _first_few),
         (r"(?P<k>k?)(?P<n>n?)(?P<s>s)(?P<more>n?)(?P<x>[#p]*[ct]?)", _superlative),
         (r"[wh]+(?P<s>a)p?(?P<x>[c])(?!.*[wh]a)", _aggregate_as_rank),
     )
@@ -218,6 +221,18 @@ def _aggregate_as_rank(reading: Reading, match: re.Match[str]) -> bool:
     return _ranked(reading, match, hinted)
 
 
+def _last_superlative(reading: Reading, match: re.Match[str]) -> bool:
+    """Read "whose capacity is the largest"."""
+    return _ranked(reading, match, hint_of(reading.of(match, "s")))
+
+
+def _first_few(reading: Reading, match: re.Match[str]) -> bool:
+    """Read "the 10 customers with the highest revenue": how many are meant."""
+    reading.plan.limit = _limit(reading, match)
+    reading.items.pop(match.start("n"))
+    return True
+
+
 def _superlative(reading: Reading, match: re.Match[str]) -> bool:
     return _ranked(reading, match, hint_of(reading.of(match, "s")))
 
@@ -235,6 +250,8 @@ def _ranked(reading: Reading, match: re.Match[str], hinted: Hinted) -> bool:
         if counted_first:
             return False
         ref = reading.resolver.column(item)
+        if not hinted.hints and not is_measure(ref.column):
+            raise NotUnderstood(f"“{reading.of(match, 's').text} {item.text}” is not clear")
         if not _asked_before(reading, match.start()) and limit is None:
             return _extreme(reading, match, ref, way)
         output = Output(ref=ref)
@@ -252,6 +269,13 @@ def _ranked(reading: Reading, match: re.Match[str], hinted: Hinted) -> bool:
     plan.orders.append(Order(output, way))
     reading.done(match.start(), end, "_")
     return True
+
+
+def is_measure(column: Column) -> bool:
+    """Whether "the highest" of a column's values makes sense."""
+    if column.family in ("date", "timestamp", "time"):
+        return True
+    return is_numeric(column) and not column.is_key
 
 
 def _asked_before(reading: Reading, place: int) -> bool:

@@ -114,6 +114,15 @@ class Reading:
                 ]
                 if len(found) == 1:
                     return found[0]
+        own = roots(parts_of(dated[0].table.name)[-1])
+        alike = [
+            ref
+            for ref in dated
+            if any(own & roots(part) for part in parts_of(ref.column.name))
+        ]
+        if len(alike) == 1:
+            self.plan.assume(f"“{item.text}” read as {alike[0].shown}", 0.9)
+            return alike[0]
         for name in CREATED:
             found = [
                 ref

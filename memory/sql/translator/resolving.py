@@ -65,9 +65,16 @@ class Resolver:
                 distance += 0.6 if between else -0.5
             if any(i.value == "end" or i.kind in "we" for i in between):
                 distance += 1.5
+            if self._is_counted(other_place):
+                distance += 2
             ranked.append((distance, table))
         ranked.sort(key=lambda pair: pair[0])
         return [table for _, table in ranked]
+
+    def _is_counted(self, place: int) -> bool:
+        """Whether a table is only counted, and its columns hardly asked for."""
+        before = [i.kind for i in self.items[max(0, place - 2) : place]]
+        return before[-1:] == ["#"] or before == ["#", "u"]
 
     def column(self, item: Item, *, among: Sequence[Table] = ()) -> Ref:
         """Return the column that an item means; raises where two are as likely."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.sql.translator.words import stem
+from memory.sql.translator.words import roots, stem
 
 GROUPS = """
 customer client buyer kunde kundin
@@ -97,8 +97,9 @@ def _index() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for line in GROUPS.strip().splitlines():
         words = {stem(word) for word in line.split()}
-        for word in words:
-            found.setdefault(word, set()).update(words - {word})
+        for word in line.split():
+            for form in (stem(word), *roots(word)):
+                found.setdefault(form, set()).update(words - {stem(word)})
     return {word: frozenset(others) for word, others in found.items()}
 
 

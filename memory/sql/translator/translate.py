@@ -28,7 +28,9 @@ from memory.sql.translator.wording import reading_of
 # Below it a translation is more often wrong than right on development questions.
 LEAST = 0.5
 LONGEST_QUESTION = 600
+FULL_NAME = 0.95
 VERB_LIKE, UNKNOWN, LOOSELY_NAMED, MANY_TABLES = 0.85, 0.4, 0.92, 0.85
+ELSEWHERE = frozenset("where when why how wo wann warum wie".split())
 OWNING = frozenset("has have had having hat haben hatte hatten".split())
 
 
@@ -55,13 +57,15 @@ def _translated(question: str, schema: Schema, today: date) -> Translation | Dec
     if not any(item.tables or item.columns or item.held for item in items):
         raise NotUnderstood("nothing in it names a table or column of this database")
     light = [item for item in items if item.kind in "_x"]
+    hinted = [item.tables[0][0] for item in light if item.tables]
+    _settle(items)
     reading = Reading(_told(items), lexicon, language, light)
     _read(reading)
     plan = reading.plan
     for text in notes:
         plan.assume(text, LOOSELY_NAMED)
     _check_exposure(plan)
-    builder = Builder(plan, schema, Links(schema))
+    builder = Builder(plan, schema, Links(schema, hinted))
     tree = builder.build()
     if len(builder.used) > 3:
         plan.confidence *= MANY_TABLES
@@ -101,9 +105,24 @@ def _unknown(items: list[Item], language: Language) -> tuple[float, list[str]]:
     return factor, words
 
 
+def _settle(items: list[Item]) -> None:
+    """Turn "total" into the column of that name where no other follows it."""
+    for place, item in enumerate(items):
+        if item.kind != "a" or not item.columns:
+            continue
+        if max(score for _, score in item.columns) < FULL_NAME:
+            continue
+        before = items[place - 1].kind if place else ""
+        after = "".join(i.kind for i in items[place + 1 : place + 3])
+        if before == "a" or (before and before in "wco") or after[:1] in ("", ">", "b"):
+            item.kind = "c"
+
+
 def _told(items: list[Item]) -> list[Item]:
     """Return the items that rules read: without small words, "which" as what it is."""
     told: list[Item] = []
+    if items and items[0].kind == "w" and items[0].text.lower() in ELSEWHERE:
+        raise NotUnderstood(f"“{items[0].text}” asks for no column by its name")
     for item in items:
         if item.kind in "_x" or (item.kind == "h" and item.text.lower() not in OWNING):
             continue
