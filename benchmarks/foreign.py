@@ -23,11 +23,24 @@ from tests.targets import Target
 FEW = 50  # values of a column that are worth knowing
 FAMILIES: dict[str, Family] = {
     **dict.fromkeys(
-        "bigint integer smallint numeric decimal double real float int tinyint"
-        " mediumint".split(),
+        [
+            "bigint",
+            "integer",
+            "smallint",
+            "numeric",
+            "decimal",
+            "double",
+            "real",
+            "float",
+            "int",
+            "tinyint",
+            "mediumint",
+        ],
         "number",
     ),
-    **dict.fromkeys("text character varchar char longtext mediumtext".split(), "text"),
+    **dict.fromkeys(
+        ["text", "character", "varchar", "char", "longtext", "mediumtext"], "text"
+    ),
     "date": "date",
     "time": "time",
     "timestamp": "timestamp",
@@ -177,7 +190,7 @@ class Foreign:
             quote = '"' if self.flavour == "postgres" else "`"
             one, of = (f"{quote}{text}{quote}" for text in (name, table))
             some = self.rows(
-                f"SELECT DISTINCT {one} FROM {of} WHERE {one} IS NOT NULL"
+                f"SELECT DISTINCT {one} FROM {of} WHERE {one} IS NOT NULL"  # noqa: S608
                 f" ORDER BY 1 LIMIT {FEW + 1}"
             )
             if some is not None and len(some) <= FEW:

@@ -16,9 +16,9 @@ from memory.sql.translator.base import (
     Ref,
 )
 from memory.sql.translator.conditions import is_numeric
-from memory.sql.translator.lexicon import key_columns
+from memory.sql.translator.lexicon import key_columns, naming_columns
 from memory.sql.translator.linking import Item
-from memory.sql.translator.ranking import BY
+from memory.sql.translator.ranking import BY, is_measure
 from memory.sql.translator.reading import Reading
 from memory.sql.translator.resolving import shown_columns
 
@@ -28,8 +28,10 @@ SUMMED |= {"timestamp": "min max", "time": "min max", "text": "avg sum min max"}
 
 def read_groups(reading: Reading) -> None:
     """Move "per city", "for each customer", "by status" into the plan."""
-    reading.each(r"e[,p]*(?P<x>[ct])", partial(_group, reading))
-    reading.each(r"(?<=[tc])(?P<by>p)(?P<x>[ct])(?P<rest>(?:&[ct])*)", partial(_by, reading))
+    reading.each(r"e[,pf]*(?P<x>[ct])", partial(_group, reading))
+    reading.each(
+        r"(?<=[tc])(?P<by>p)(?P<x>[ct])(?P<rest>(?:&[ct])*)", partial(_by, reading)
+    )
 
 
 def _group(reading: Reading, match: re.Match[str]) -> bool:
@@ -47,6 +49,11 @@ def _by(reading: Reading, match: re.Match[str]) -> bool:
         return False
     if not re.search("[#a]", reading.codes[: match.start()]):
         return False
+    places = range(
+        reading.items[match.start() - 1].place, reading.of(match, "by").place
+    )
+    if any(light.place in places for light in reading.light):  # "written by"
+        return False
     for item in (reading.of(match, "x"), *reading.all_of(match, "rest", "ct")):
         _add_group(reading, item)
     reading.done(match.start(), match.end(), "_")
@@ -56,7 +63,9 @@ def _by(reading: Reading, match: re.Match[str]) -> bool:
 def _add_group(reading: Reading, item: Item) -> None:
     if item.kind == "t":
         table = reading.resolver.table(item)
-        beside = [r for r, s in item.columns if s >= 0.95 and r.table.path != table.path]
+        beside = [
+            r for r, s in item.columns if s >= 0.95 and r.table.path != table.path
+        ]
         said = {t.path for t in reading.tables()} - {table.path}
         near = [r for r in beside if r.table.path in said and not r.column.is_key]
         if near and not reading.lexicon.schema.by_path:
@@ -124,6 +133,9 @@ def _only_last_request(reading: Reading) -> None:
         for item in reading.items[place:]:
             if item.kind == "#" and "#" in codes[:place]:
                 item.kind = "_"
+                after = reading.items[reading.items.index(item) + 1 :][:1]
+                for counted in after:
+                    counted.kind = "_" if counted.kind == "t" else counted.kind
 
 
 def _everything(reading: Reading) -> None:
@@ -147,7 +159,7 @@ def _distinct(reading: Reading, place: int) -> int:
 
 def _count(reading: Reading, place: int) -> int:
     """Read "number of orders", "number of different cities"."""
-    match = re.match(r"#[#p,h_]*(?P<u>u?)(?P<x>[ct]?)", reading.codes[place:])
+    match = re.match(r"#[#p,h_f]*(?P<u>u?)f?(?P<x>[ct]?)", reading.codes[place:])
     if match is None or not match.group("x"):
         return _bare_count(reading)
     item = reading.items[place + match.start("x")]
@@ -169,7 +181,10 @@ def _count(reading: Reading, place: int) -> int:
     ref = reading.resolver.column(item)
     if ref.column.family == "number" and not is_distinct and not ref.column.is_key:
         # "number of passengers", where a column holds just that
-        reading.plan.outputs.append(Output(ref=ref))
+        apart = any(group.table.path != ref.table.path for group in reading.plan.groups)
+        is_total = apart or "total" in reading.items[place].text.lower()
+        way: Aggregate | None = "sum" if is_total else None
+        reading.plan.outputs.append(Output(ref=ref, aggregate=way))
         return match.end()
     if not is_distinct:
         reading.plan.assume(f"“{item.text}” counted as different {ref.shown}", 0.8)
@@ -208,7 +223,9 @@ def _aggregated(reading: Reading, place: int) -> int:
     ]
     for one in (item, *also):
         ref = reading.resolver.column(one)
-        if one is not item and (ref in reading.plan.groups or not is_numeric(ref.column)):
+        if one is not item and (
+            ref in reading.plan.groups or not is_numeric(ref.column)
+        ):
             reading.plan.outputs.append(Output(ref=ref))
             continue
         for way in ways:
@@ -226,7 +243,7 @@ def _total(reading: Reading, item: Item, length: int) -> int:
 def _add_aggregate(reading: Reading, ref: Ref, way: str) -> None:
     if way not in SUMMED.get(ref.column.family, ""):
         raise NotUnderstood(f"{way} of {ref.shown} makes no sense")
-    if ref.column.is_key and way in ("sum", "avg"):
+    if way in ("sum", "avg") and not is_measure(ref.column):
         raise NotUnderstood(f"{ref.shown} only tells rows apart")
     reading.plan.outputs.append(Output(ref=ref, aggregate=cast(Aggregate, way)))
 
@@ -240,7 +257,7 @@ def _plain_column(reading: Reading, place: int, *, head: bool) -> None:
             plan.filters.append(Filter(ref=ref, values=(1,)))
             return
         raise NotUnderstood(f"“{item.text}” was not understood where it stands")
-    if plan.outputs and reading.codes[:place].endswith("p"):
+    if plan.outputs and reading.codes[:place].endswith(("p", "h")):
         raise NotUnderstood(f"“{item.text}” was not understood where it stands")
     output = Output(ref=ref)
     if output not in plan.outputs:
@@ -252,10 +269,13 @@ def _table(reading: Reading, place: int, *, head: bool) -> None:
     item, plan, codes = reading.items[place], reading.plan, reading.codes
     table = reading.resolver.table(item)
     before = codes[:place].rstrip("_")
+    if item.value == "verb":
+        plan.present.append(table)
+        return
     if plan.anchor is None:
         plan.anchor = table
     columns_follow = bool(re.match(r"[c]", codes[place + 1 :]))
-    is_first = not plan.outputs and not plan.groups
+    is_first = not plan.outputs and not plan.groups and item.value != "verb"
     listed = bool(re.search(r"[,&]$", before)) and head and bool(plan.outputs)
     follows_of = bool(re.search(r"[p]$", before)) and bool(plan.outputs)
     later = bool(re.search(r"^[^wL]*?[,&]?[,&p]*[#a]|^L*c", codes[place + 1 :]))
@@ -290,7 +310,10 @@ def complete(reading: Reading) -> None:
     if plan.groups and aggregated:
         _show_groups(reading)
     elif plan.groups and not _ranked_by_count(reading) and not plan.havings:
-        if plan.outputs:
+        shown = {o.ref.table.path for o in plan.outputs if o.ref}
+        if shown and shown >= {ref.table.path for ref in plan.groups}:
+            told = [Output(ref=ref) for ref in plan.groups if not _names(ref)]
+            plan.outputs[:0] = [o for o in told if o not in plan.outputs]
             plan.groups = []
         else:
             raise NotUnderstood("what is asked for of each?")
@@ -313,7 +336,7 @@ def _show_groups(reading: Reading) -> None:
 
 def _names(ref: Ref) -> bool:
     """Whether a column just names its table's rows, as another shown may do."""
-    return ref.column in shown_columns(ref.table)
+    return ref.column in (naming_columns(ref.table) or key_columns(ref.table))
 
 
 def _ranked_by_count(reading: Reading) -> bool:

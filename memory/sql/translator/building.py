@@ -57,7 +57,11 @@ class Builder:
         self._check_fan_out()
         select = exp.select(*self._selected())
         select = self._from(select, self.base[0], self.joins)
-        for where in [*self._conditions(outside), *self._absences(), *self._presences()]:
+        for where in [
+            *self._conditions(outside),
+            *self._absences(),
+            *self._presences(),
+        ]:
             select = select.where(where, copy=False)
         groups = self._groups()
         if groups:
@@ -82,12 +86,14 @@ class Builder:
             select = select.limit(plan.limit, copy=False)
         return select
 
-    def _ties(self) -> list[exp.Expression]:
+    def _ties(self) -> list[exp.Expr]:
         """Return what makes an order the same each time: keys, or what is grouped."""
         plan = self.plan
         told = [order.output.ref for order in plan.orders if not order.output.aggregate]
         if plan.groups:
-            return [g for g in self._groups() if g not in [column_of(r) for r in told if r]]
+            return [
+                g for g in self._groups() if g not in [column_of(r) for r in told if r]
+            ]
         if plan.distinct:
             return []
         keys = key_columns(self.base[0])
@@ -182,9 +188,9 @@ class Builder:
             for link in self.joins
         )
 
-    def _selected(self) -> list[exp.Expression]:
+    def _selected(self) -> list[exp.Expr]:
         names: list[str] = []
-        selected: list[exp.Expression] = []
+        selected: list[exp.Expr] = []
         shown = [o.ref.column.name.lower() for o in self.plan.outputs if o.ref]
         for output in self.plan.outputs:
             value = self._value(output)
@@ -201,7 +207,7 @@ class Builder:
                 selected.append(exp.alias_(value, name[:60], quoted=True))
         return selected
 
-    def _value(self, output: Output) -> exp.Expression:
+    def _value(self, output: Output) -> exp.Expr:
         """Return what an output shows, as an expression."""
         if output.table is not None:
             return self._count(output.table)
@@ -218,7 +224,7 @@ class Builder:
             raise NotUnderstood(f"{output.ref.shown} holds no numbers")
         return AGGREGATES[output.aggregate](this=number)
 
-    def _count(self, table: Table) -> exp.Expression:
+    def _count(self, table: Table) -> exp.Expr:
         if self._is_single(table):
             return count_all()
         keys = key_columns(table)
@@ -230,7 +236,7 @@ class Builder:
         column = self._column(Ref(table, keys[0]))
         return exp.Count(this=exp.Distinct(expressions=[column]))
 
-    def _column(self, ref: Ref) -> exp.Expression:
+    def _column(self, ref: Ref) -> exp.Expr:
         self.used[ref.table.path] = ref.table
         return column_of(ref)
 
@@ -241,9 +247,7 @@ class Builder:
         here = {first.path}
         waiting = list(joins)
         while waiting:
-            link = next(
-                (w for w in waiting if {w.many.path, w.one.path} & here), None
-            )
+            link = next((w for w in waiting if {w.many.path, w.one.path} & here), None)
             if link is None:
                 raise NotUnderstood("the tables cannot be joined")
             waiting.remove(link)
@@ -256,11 +260,11 @@ class Builder:
             )
         return select
 
-    def _table(self, table: Table) -> exp.Expression:
+    def _table(self, table: Table) -> exp.Expr:
         self.used[table.path] = table
         return table_node(table, self.schema)
 
-    def _conditions(self, outside: Sequence[Filter]) -> list[exp.Expression]:
+    def _conditions(self, outside: Sequence[Filter]) -> list[exp.Expr]:
         plan = self.plan
         inner = [f for f in plan.filters if f not in outside]
         found = [condition(f, self.schema) for f in inner]
@@ -268,7 +272,9 @@ class Builder:
         for one in outside:
             way = self.links.path(self.joined, one.ref.table)
             # Two values of one column cannot both be in one row.
-            again = sum(f.ref == one.ref and _is_value(f) for f in outside[: outside.index(one)])
+            again = sum(
+                f.ref == one.ref and _is_value(f) for f in outside[: outside.index(one)]
+            )
             rank = again if _is_value(one) else 0
             branches.setdefault((way[0], rank), []).append(one)
         for one in inner:
@@ -286,7 +292,7 @@ class Builder:
             found += [self._enough(having) for having in plan.havings]
         return found
 
-    def _enough(self, having: Having) -> exp.Expression:
+    def _enough(self, having: Having) -> exp.Expr:
         """Return the condition that a row has so many of another table's."""
         table = having.output.table
         if table is None or self._has(table):
@@ -296,7 +302,7 @@ class Builder:
         number = exp.convert(having.number)
         return _compared(select.subquery(copy=False), having.operator, number)
 
-    def _both(self) -> list[exp.Expression]:
+    def _both(self) -> list[exp.Expr]:
         """Return a condition for each value that rows beside must hold."""
         both = self.plan.both
         if not both:
@@ -309,7 +315,7 @@ class Builder:
             return [condition(merged, self.schema)]
         return [self._exists(table, [one]) for one in both]
 
-    def _picked(self, order: Order) -> exp.Expression:
+    def _picked(self, order: Order) -> exp.Expr:
         """Return the condition that rows belong to those first in an order."""
         ref = order.output.ref
         if ref is None:
@@ -318,7 +324,7 @@ class Builder:
         if len(keys) != 1:
             raise NotUnderstood(f"nothing tells rows of {ref.table.name} apart")
         key = column_of(Ref(ref.table, keys[0]))
-        left: exp.Expression = key.copy()
+        left: exp.Expr = key.copy()
         chosen = exp.select(key).from_(self._table(ref.table))
         chosen = chosen.order_by(self._ordered(order)).limit(self.plan.limit or 1)
         if any(f.ref.table.path == ref.table.path for f in self.plan.filters):
@@ -335,15 +341,15 @@ class Builder:
                 chosen = chosen.select(exp.cast(key.copy(), "text"), append=False)
         return exp.EQ(this=left, expression=chosen.subquery(copy=False))
 
-    def _absences(self) -> list[exp.Expression]:
+    def _absences(self) -> list[exp.Expr]:
         return [exp.not_(self._absence(absent)) for absent in self.plan.absent]
 
-    def _absence(self, absent: Absent) -> exp.Expression:
+    def _absence(self, absent: Absent) -> exp.Expr:
         if self._has(absent.table):
             raise NotUnderstood(f"without {absent.table.name} of what?")
         return self._exists(absent.table, absent.filters)
 
-    def _presences(self) -> list[exp.Expression]:
+    def _presences(self) -> list[exp.Expr]:
         """Return conditions for tables that are only named: "who have orders"."""
         told = {f.ref.table.path for f in (*self.plan.filters, *self.plan.both)}
         found = []
@@ -352,9 +358,9 @@ class Builder:
                 continue
             if any(table.path == absent.table.path for absent in self.plan.absent):
                 continue
-            if self.plan.picked and self.plan.picked.output.ref:
-                if self.plan.picked.output.ref.table.path == table.path:
-                    continue
+            picked = self.plan.picked.output.ref if self.plan.picked else None
+            if picked is not None and picked.table.path == table.path:
+                continue
             way = self.links.path(self.joined, table)
             if self._covered(way, told) or self._denied(way):
                 continue
@@ -377,9 +383,13 @@ class Builder:
     def _denied(self, way: Sequence[Link]) -> bool:
         """Whether a way leads over what there must not be."""
         absent = {one.table.path for one in self.plan.absent}
+        for one in self.plan.absent:
+            for link in self.links.path(self.joined, one.table):
+                absent |= {link.many.path, link.one.path}
+        absent -= {table.path for table in self.joined}
         return any({link.many.path, link.one.path} & absent for link in way)
 
-    def _exists(self, table: Table, filters: Iterable[Filter]) -> exp.Expression:
+    def _exists(self, table: Table, filters: Iterable[Filter]) -> exp.Expr:
         """Return that the way from a row joined leads to some row that fulfils all."""
         filters = list(filters)
         way = self.links.path(self.joined, table)
@@ -401,7 +411,7 @@ class Builder:
             select = select.where(condition(one, self.schema), copy=False)
         return exp.Exists(this=select)
 
-    def _groups(self) -> list[exp.Expression]:
+    def _groups(self) -> list[exp.Expr]:
         plan = self.plan
         if not plan.groups or (self._is_total() and not plan.groups):
             return []
@@ -463,9 +473,7 @@ def _positive(found: Filter) -> Filter:
     )
 
 
-def _compared(
-    left: exp.Expression, operator: str, right: exp.Expression
-) -> exp.Expression:
+def _compared(left: exp.Expr, operator: str, right: exp.Expr) -> exp.Expr:
     from_operator = {
         "=": exp.EQ,
         "<>": exp.NEQ,
@@ -477,11 +485,14 @@ def _compared(
     return from_operator[operator](this=left, expression=right)
 
 
-def _on(link: Link) -> exp.Expression:
+def _on(link: Link) -> exp.Expr:
     """Return the condition of a join; as text where the two types do not compare."""
     pairs = []
     for column, target in zip(link.columns, link.targets, strict=True):
-        left, right = column_of(Ref(link.many, column)), column_of(Ref(link.one, target))
+        left, right = (
+            column_of(Ref(link.many, column)),
+            column_of(Ref(link.one, target)),
+        )
         if column.family != target.family:
             left, right = exp.cast(left, "text"), exp.cast(right, "text")
         pairs.append(exp.EQ(this=left, expression=right))

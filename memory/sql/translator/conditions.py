@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from connections.databases.base import Column, Schema
@@ -27,18 +29,18 @@ def is_numeric(column: Column) -> bool:
     return bool(known) and all(number_of(value) is not None for value in known)
 
 
-def measured(ref: Ref, column: exp.Expression) -> exp.Expression:
+def measured(ref: Ref, column: exp.Expr) -> exp.Expr:
     """Return a column as a number where its texts all are numbers."""
     if ref.column.family == "text" and is_numeric(ref.column):
         return exp.cast(column, "double")
     return column
 
 
-def condition(found: Filter, schema: Schema) -> exp.Expression:
+def condition(found: Filter, schema: Schema) -> exp.Expr:
     """Return a condition; raises `NotUnderstood` where its types do not fit."""
     column = column_of(found.ref)
     if found.is_null:
-        made: exp.Expression = exp.Is(this=column, expression=exp.Null())
+        made: exp.Expr = exp.Is(this=column, expression=exp.Null())
     elif found.average:
         made = _average(found, column, schema)
     elif found.period is not None:
@@ -50,11 +52,11 @@ def condition(found: Filter, schema: Schema) -> exp.Expression:
     return exp.not_(made) if found.negated and not _is_unequal(made) else made
 
 
-def _is_unequal(made: exp.Expression) -> bool:
+def _is_unequal(made: exp.Expr) -> bool:
     return isinstance(made, exp.NEQ)
 
 
-def _average(found: Filter, column: exp.Expression, schema: Schema) -> exp.Expression:
+def _average(found: Filter, column: exp.Expr, schema: Schema) -> exp.Expr:
     if not is_numeric(found.ref.column):
         raise NotUnderstood(f"{found.ref.shown} holds no numbers")
     number = measured(found.ref, column)
@@ -64,8 +66,8 @@ def _average(found: Filter, column: exp.Expression, schema: Schema) -> exp.Expre
     return operator(this=number, expression=inner.subquery())
 
 
-def _period(period: Period, column: exp.Expression) -> exp.Expression:
-    parts = []
+def _period(period: Period, column: exp.Expr) -> exp.Expr:
+    parts: list[exp.Expr] = []
     if period.first:
         first = exp.cast(exp.Literal.string(period.first), "date")
         parts.append(exp.GTE(this=column, expression=first))
@@ -77,7 +79,7 @@ def _period(period: Period, column: exp.Expression) -> exp.Expression:
     return exp.and_(*parts)
 
 
-def _like(found: Filter, column: exp.Expression) -> exp.Expression:
+def _like(found: Filter, column: exp.Expr) -> exp.Expr:
     text = str(found.values[0]).lower()
     for special in ("\\", "%", "_"):
         text = text.replace(special, f"\\{special}")
@@ -90,7 +92,7 @@ def _like(found: Filter, column: exp.Expression) -> exp.Expression:
     return exp.Like(this=lower, expression=exp.Literal.string(pattern))
 
 
-def _value(found: Filter, column: exp.Expression) -> exp.Expression:
+def _value(found: Filter, column: exp.Expr) -> exp.Expr:
     ref, values = found.ref, found.values
     family = ref.column.family
     if family == "boolean":
@@ -115,11 +117,9 @@ def _value(found: Filter, column: exp.Expression) -> exp.Expression:
     return _among(found, exp.Lower(this=column), lowered)
 
 
-def _among(
-    found: Filter, left: exp.Expression, values: list[exp.Expression]
-) -> exp.Expression:
+def _among(found: Filter, left: exp.Expr, values: Sequence[exp.Expr]) -> exp.Expr:
     if len(values) > 1:
-        return exp.In(this=left, expressions=values)
+        return exp.In(this=left, expressions=list(values))
     if found.negated and found.operator == "=":
         return exp.NEQ(this=left, expression=values[0])
     return OPERATORS[found.operator](this=left, expression=values[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory.sql.translator.language import Hinted, Kind, Language
+from memory.sql.translator.word_lists import phrase_list, word_list
 
 AGE = (("age", "desc"), ("birth", "asc"), ("dob", "asc"))
 TIME = (("*date", "desc"),)
@@ -21,41 +22,45 @@ PRICE = _up("price", "cost", "fee", "amount")
 SPEED = _up("speed", "velocity")
 LENGTH = _up("length", "duration")
 COUNTS = dict.fromkeys(
-    "how many;the number of;number of;total number of;the total number of;count of;"
-    "total count of;the count of;the total count of;count;count the number of;"
-    "amount of;the amount of;the numbers of;numbers of;"
-    "find out how many;how often".split(";")
+    phrase_list(
+        "how many;the number of;number of;total number of;the total number of;count of;"
+        "total count of;the count of;the total count of;count;count the number of;"
+        "amount of;the amount of;the numbers of;numbers of;"
+        "find out how many;how often"
+    )
 )
 AGGREGATES = {
     **dict.fromkeys(
-        "average;avg;mean;on average".split(
-            ";"
-        ),
+        phrase_list("average;avg;mean;on average"),
         "avg",
     ),
-    **dict.fromkeys("minimum;min;minimal".split(";"), "min"),
-    **dict.fromkeys("maximum;max;maximal".split(";"), "max"),
+    **dict.fromkeys(phrase_list("minimum;min;minimal"), "min"),
+    **dict.fromkeys(phrase_list("maximum;max;maximal"), "max"),
     **dict.fromkeys(
-        "total;sum;sum of;the sum of;total amount of;the total amount of;overall;"
-        "combined;how much".split(";"),
+        phrase_list(
+            "total;sum;sum of;the sum of;total amount of;the total amount of;overall;"
+            "combined;how much"
+        ),
         "sum",
     ),
 }
 SUPERLATIVES = {
     **dict.fromkeys(
-        "highest;greatest;the most;most;largest number of;highest number of;"
-        "greatest number of;most number of;maximum number of;biggest number of;"
-        "the largest number of;the highest number of;the greatest number of;"
-        "the maximum number of;the most number of;the greatest amount of;"
-        "the largest amount of;the highest amount of;best".split(";"),
+        phrase_list(
+            "highest;greatest;the most;most;largest number of;highest number of;"
+            "greatest number of;most number of;maximum number of;biggest number of;"
+            "the largest number of;the highest number of;the greatest number of;"
+            "the maximum number of;the most number of;the greatest amount of;"
+            "the largest amount of;the highest amount of;best"
+        ),
         Hinted("desc"),
     ),
     **dict.fromkeys(
-        "lowest;fewest;least;the least;the fewest;smallest number of;"
-        "lowest number of;fewest number of;least number of;minimum number of;"
-        "the smallest number of;the lowest number of;the fewest number of;"
-        "the least number of;the smallest amount of;the lowest amount of;worst".split(
-            ";"
+        phrase_list(
+            "lowest;fewest;least;the least;the fewest;smallest number of;"
+            "lowest number of;fewest number of;least number of;minimum number of;"
+            "the smallest number of;the lowest number of;the fewest number of;"
+            "the least number of;the smallest amount of;the lowest amount of;worst"
         ),
         Hinted("asc"),
     ),
@@ -83,8 +88,10 @@ SUPERLATIVES = {
 }
 COMPARISONS = {
     **dict.fromkeys(
-        "more than;greater than;over;above;larger than;higher than;bigger than;"
-        "exceeding;exceeds;exceed;is greater than".split(";"),
+        phrase_list(
+            "more than;greater than;over;above;larger than;higher than;bigger than;"
+            "exceeding;exceeds;exceed;is greater than"
+        ),
         Hinted(">"),
     ),
     "older than": Hinted(">", _up("age")),
@@ -96,20 +103,24 @@ COMPARISONS = {
     "lighter than": Hinted("<", _up("weight")),
     "cheaper than": Hinted("<", PRICE),
     **dict.fromkeys(
-        "at least;no less than;not less than;no fewer than;a minimum of;"
-        "minimum of;greater than or equal to".split(";"),
+        phrase_list(
+            "at least;no less than;not less than;no fewer than;a minimum of;"
+            "minimum of;greater than or equal to"
+        ),
         Hinted(">="),
     ),
     **dict.fromkeys(
-        "less than;fewer than;under;below;smaller than;lower than".split(";"),
+        phrase_list("less than;fewer than;under;below;smaller than;lower than"),
         Hinted("<"),
     ),
     **dict.fromkeys(
-        "at most;no more than;not more than;a maximum of;up to;"
-        "less than or equal to".split(";"),
+        phrase_list(
+            "at most;no more than;not more than;a maximum of;up to;"
+            "less than or equal to"
+        ),
         Hinted("<="),
     ),
-    **dict.fromkeys("exactly;equal to;equals;equal;=".split(";"), Hinted("=")),
+    **dict.fromkeys(phrase_list("exactly;equal to;equals;equal;="), Hinted("=")),
     "before": Hinted("<", _up("*date")),
     "earlier than": Hinted("<", _up("*date")),
     "prior to": Hinted("<", _up("*date")),
@@ -133,72 +144,96 @@ ROLES: dict[Kind, dict[str, object]] = {
         **dict.fromkeys(("or before", "or younger", "or under"), "<="),
     },
     "e": dict.fromkeys(
-        "each;every;per;for each;for every;of each;of every;in each;in every;"
-        "from each;from every;by each;grouped by;group by;broken down by;"
-        "for each of;for the different;for different;across;each of".split(";")
+        phrase_list(
+            "each;every;per;for each;for every;of each;of every;in each;in every;"
+            "from each;from every;by each;grouped by;group by;broken down by;"
+            "for each of;for the different;for different;across;each of"
+        )
     ),
-    "k": dict.fromkeys(("top", "the top", "first"), "desc") | {"bottom": "asc"},
-    "m": dict.fromkeys(
-        "most common;most popular;most frequent;the most common;the most popular;"
-        "the most frequent;most frequently used".split(";"),
-        "desc",
-    )
-    | dict.fromkeys(
-        "least common;least popular;rarest;most rare;the least common;"
-        "the least popular".split(";"),
-        "asc",
+    "k": dict[str, object](
+        dict.fromkeys(("top", "the top", "first"), "desc") | {"bottom": "asc"}
+    ),
+    "m": dict[str, object](
+        dict.fromkeys(
+            phrase_list(
+                "most common;most popular;most frequent;the most common;the most popular;"
+                "the most frequent;most frequently used"
+            ),
+            "desc",
+        )
+        | dict.fromkeys(
+            phrase_list(
+                "least common;least popular;rarest;most rare;the least common;"
+                "the least popular"
+            ),
+            "asc",
+        )
     ),
     "o": dict.fromkeys(
-        "ordered by;order by;sorted by;sort by;in order of;the order of;order of;"
-        "sorted according to;ranked by;rank by;sorted in;ordered in;in the order of;"
-        "listed in;sorted from;ordered from;sorted;ordered;order them by;sort them by;"
-        "sort;order;order the results by;sort the results by;"
-        "and sort by;and order by".split(";")
+        phrase_list(
+            "ordered by;order by;sorted by;sort by;in order of;the order of;order of;"
+            "sorted according to;ranked by;rank by;sorted in;in the order of;"
+            "sorted from;ordered from;sorted;order them by;sort them by;"
+            "sort;order the results by;sort the results by;"
+            "and sort by;and order by"
+        )
     ),
     "r": {
         **dict.fromkeys(
-            "ascending;increasing;ascending order;increasing order;asc;ascending order"
-            " of;in ascending order;in increasing order;in ascending order of;"
-            "from lowest to highest;from smallest to largest;from youngest to oldest;"
-            "from the youngest to the oldest;lowest first;oldest first;"
-            "from low to high;from least to most;lowest to highest".split(";"),
+            phrase_list(
+                "ascending;increasing;ascending order;increasing order;asc;ascending order"
+                " of;in ascending order;in increasing order;in ascending order of;"
+                "from lowest to highest;from smallest to largest;from youngest to oldest;"
+                "from the youngest to the oldest;lowest first;oldest first;"
+                "from low to high;from least to most;lowest to highest"
+            ),
             "asc",
         ),
         **dict.fromkeys(
-            "descending;decreasing;descending order;decreasing order;desc;"
-            "in descending order;in decreasing order;in descending order of;"
-            "from highest to lowest;from largest to smallest;highest first;"
-            "from oldest to youngest;from the oldest to the youngest;newest first;"
-            "largest first;most first;latest first;from high to low;"
-            "from most to least;highest to lowest;from the highest to the"
-            " lowest".split(";"),
+            phrase_list(
+                "descending;decreasing;descending order;decreasing order;desc;"
+                "in descending order;in decreasing order;in descending order of;"
+                "from highest to lowest;from largest to smallest;highest first;"
+                "from oldest to youngest;from the oldest to the youngest;newest first;"
+                "largest first;most first;latest first;from high to low;"
+                "from most to least;highest to lowest;from the highest to the"
+                " lowest"
+            ),
             "desc",
         ),
         **dict.fromkeys(
-            "alphabetically;alphabetical;alphabetical order;in alphabetical order;"
-            "lexicographical order;lexicographic order;in lexicographical order;"
-            "ascending alphabetical order;in ascending alphabetical order".split(";"),
+            phrase_list(
+                "alphabetically;alphabetical;alphabetical order;in alphabetical order;"
+                "lexicographical order;lexicographic order;in lexicographical order;"
+                "ascending alphabetical order;in ascending alphabetical order"
+            ),
             "alpha asc",
         ),
         **dict.fromkeys(
-            "reverse alphabetical order;in reverse alphabetical order;"
-            "descending alphabetical order;in descending alphabetical order".split(";"),
+            phrase_list(
+                "reverse alphabetical order;in reverse alphabetical order;"
+                "descending alphabetical order;in descending alphabetical order"
+            ),
             "alpha desc",
         ),
     },
     "b": {"between": None, "in the range of": None, "ranging from": None},
     "!": dict.fromkeys(
-        "not;never;don't;doesn't;didn't;isn't;aren't;wasn't;weren't;haven't;hasn't;"
-        "cannot;other than;excluding;except;except for;besides;do not;does not;"
-        "did not;is not;are not;has not;have not;not been;different from;"
-        "have never;has never".split(";")
+        phrase_list(
+            "not;never;don't;doesn't;didn't;isn't;aren't;wasn't;weren't;haven't;hasn't;"
+            "cannot;other than;excluding;except;except for;besides;do not;does not;"
+            "did not;is not;are not;has not;have not;not been;different from;"
+            "have never;has never"
+        )
     ),
     "0": dict.fromkeys(
-        "without;without any;no;without a;without an;have no;has no;had no;"
-        "do not have any;do not have a;does not have any;do not have;does not have;"
-        "did not have;did not have any;did not have a;not have any;with no;"
-        "never had;never had a;did not have an;do not have an;nothing;lacking;"
-        "who have no;there are no;there is no".split(";")
+        phrase_list(
+            "without;without any;no;without a;without an;have no;has no;had no;"
+            "do not have any;do not have a;does not have any;do not have;does not have;"
+            "did not have;did not have any;did not have a;not have any;with no;"
+            "never had;never had a;did not have an;do not have an;nothing;lacking;"
+            "who have no;there are no;there is no"
+        )
     ),
     "&": {"and": None, "as well as": None, "along with": None, "together with": None},
     "|": {"or": None},
@@ -208,77 +243,93 @@ ROLES: dict[Kind, dict[str, object]] = {
     ),
     "l": {
         **dict.fromkeys(
-            "containing;contains;contain;including;includes;include;substring;"
-            "the substring;containing the word;contains the word;the word;the letter;"
-            "the letters;the string;like;contains the substring;contain the substring;"
-            "having the substring;has the substring;with the substring;the phrase;"
-            "contain the word;contains the letter;containing the letter".split(";"),
+            phrase_list(
+                "containing;contains;contain;including;includes;include;substring;"
+                "the substring;containing the word;contains the word;the word;the letter;"
+                "the letters;the string;like;contains the substring;contain the substring;"
+                "having the substring;has the substring;with the substring;the phrase;"
+                "contain the word;contains the letter;containing the letter"
+            ),
             "contains",
         ),
         **dict.fromkeys(
-            "starting with;starts with;start with;beginning with;begins with;"
-            "begin with;start with the letter;starts with the letter;"
-            "starting with the letter;begins with the letter;begin with the letter;"
-            "that begin with;with the prefix;has prefix;prefix;the prefix".split(";"),
+            phrase_list(
+                "starting with;starts with;start with;beginning with;begins with;"
+                "begin with;start with the letter;starts with the letter;"
+                "starting with the letter;begins with the letter;begin with the letter;"
+                "that begin with;with the prefix;has prefix;prefix;the prefix"
+            ),
             "starts",
         ),
         **dict.fromkeys(
-            "ending with;ends with;end with;ending in;ends in;end in;ends with the"
-            " letter;end with the letter".split(";"),
+            phrase_list(
+                "ending with;ends with;end with;ending in;ends in;end in;ends with the"
+                " letter;end with the letter"
+            ),
             "ends",
         ),
     },
     "w": dict.fromkeys(
-        "who;whose;whom;that;where;with;when;having;in which;for which;from which;"
-        "on which;to which;of which;at which;such that;given that;if".split(";")
+        phrase_list(
+            "who;whose;whom;that;where;with;when;having;in which;for which;from which;"
+            "on which;to which;of which;at which;such that;given that;if"
+        )
     ),
-    "h": dict.fromkeys("has;have;had;having;is;are;was;were;be;been".split(";")),
+    "h": dict.fromkeys(phrase_list("has;have;had;having;is;are;was;were;be;been")),
     "p": dict.fromkeys(
-        "of;for;from;in;at;on;to;by;into;within;during;among;about;under which;"
-        "through;belonging to;belong to;belongs to;located in;of all;for all;"
-        "from all;in all;named;called;titled".split(";")
+        phrase_list(
+            "of;for;from;in;at;on;to;by;into;within;during;among;about;under which;"
+            "through;belonging to;belong to;belongs to;located in;of all;for all;"
+            "from all;in all;named;called;titled"
+        )
     ),
     "L": dict.fromkeys(
-        "show;list;give;find;return;display;tell;name;show me;give me;tell me;report;"
-        "provide;include;get;fetch;select;identify;determine;calculate;compute".split(
-            ";"
+        phrase_list(
+            "show;list;give;find;return;display;tell;name;show me;give me;tell me;report;"
+            "provide;include;get;fetch;select;identify;determine;calculate;compute"
         )
     ),
     "W": dict.fromkeys(("which", "what", "what's", "whats")),
     "*": dict.fromkeys(
-        "all information;all the information;all info;all details;all the details;"
-        "everything;all columns;all fields;all attributes;information;info;"
-        "details;detail".split(";")
+        phrase_list(
+            "all information;all the information;all info;all details;all the details;"
+            "everything;all columns;all fields;all attributes;information;info;"
+            "details;detail"
+        )
     ),
 }
 STOPS = frozenset(
-    "a an the do does did can could will would shall should may might must am i we you"
-    " they he she it its their his her our your me us them there this these those all"
-    " any some either please also only just then than as so such ones one's now ever"
-    " respective respectively corresponding associated exist exists existing currently"
-    " together following want know like see need us people's well out up listed"
-    " available present value values data record records table tables row rows column"
-    " columns database each's been being".split()
+    word_list(
+        "a an the do does did can could will would shall should may might must am i we you"
+        " they he she it its their his her our your me us them there this these those all"
+        " any some either please also only just then than as so such ones one's now ever"
+        " respective respectively corresponding associated exist exists existing currently"
+        " together following want know like see need us people's well out up listed"
+        " available present value values data record records table tables row rows column"
+        " columns database each's been being"
+    )
 )
 LIGHT = frozenset(
-    "belong belongs come comes came happen happened happens occur occurred occurs take"
-    " takes took taken place live lives lived living work works worked working play"
-    " plays played playing perform performs performed made make makes produce produces"
-    " produced teach teaches taught sell sells sold buy buys bought purchase purchases"
-    " purchased own owns owned write writes wrote written offer offers offered use uses"
-    " used hold holds held run runs receive receives received get gets got given gave"
-    " register registered enroll enrolled participate participated participating attend"
-    " attended attends locate located situated contain join joined assign assigned serve"
-    " serves served provide provided release released publish published hire hires hired"
-    " hiring create created order ordered orders placed place put open opened book"
-    " booked pay paid pays spend spent visit visited rate rated cost costs stand stay"
-    " stayed win won lost lose earn earned earns start started end ended born associate"
-    " currently total involve involved done carry carried go goes went gone keep kept"
-    " include included appear appeared appears treat treated study studied studies"
-    " studying speak speaks spoken spoke used supply supplied manage managed manages"
-    " ship shipped report reported contact contacted reach reached cover direct directed"
-    " sing sang sung sings record recorded compete competed own arrive arrives arriving"
-    " depart departs departing fly flies leave leaves".split()
+    word_list(
+        "belong belongs come comes came happen happened happens occur occurred occurs take"
+        " takes took taken place live lives lived living work works worked working play"
+        " plays played playing perform performs performed made make makes produce produces"
+        " produced teach teaches taught sell sells sold buy buys bought purchase purchases"
+        " purchased own owns owned write writes wrote written offer offers offered use uses"
+        " used hold holds held run runs receive receives received get gets got given gave"
+        " register registered enroll enrolled participate participated participating attend"
+        " attended attends locate located situated contain join joined assign assigned serve"
+        " serves served provide provided release released publish published hire hires hired"
+        " hiring create created order ordered orders placed place put open opened book"
+        " booked pay paid pays spend spent visit visited rate rated cost costs stand stay"
+        " stayed win won lost lose earn earned earns start started end ended born associate"
+        " currently total involve involved done carry carried go goes went gone keep kept"
+        " include included appear appeared appears treat treated study studied studies"
+        " studying speak speaks spoken spoke used supply supplied manage managed manages"
+        " ship shipped report reported contact contacted reach reached cover direct directed"
+        " sing sang sung sings record recorded compete competed own arrive arrives arriving"
+        " depart departs departing fly flies leave leaves"
+    )
 )
 ENGLISH = Language(
     name="english",
@@ -288,14 +339,18 @@ ENGLISH = Language(
     months={
         name: place // 2 + 1
         for place, name in enumerate(
-            "january jan february feb march mar april apr may may june jun july jul"
-            " august aug september sep october oct november nov december dec".split()
+            word_list(
+                "january jan february feb march mar april apr may may june jun july jul"
+                " august aug september sep october oct november nov december dec"
+            )
         )
     },
     numbers={
         name: number
         for number, name in enumerate(
-            "zero one two three four five six seven eight nine ten eleven twelve".split()
+            word_list(
+                "zero one two three four five six seven eight nine ten eleven twelve"
+            )
         )
     },
     units={

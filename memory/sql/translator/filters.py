@@ -55,6 +55,7 @@ def read_filters(reading: Reading) -> None:
     )
     for pattern, handler in rules:
         reading.each(pattern, partial(handler, reading))
+    reading.each(r"(?P<t>t)(?P<not>0)(?=,|$)", partial(_done_nothing, reading))
     reading.each(r"(?P<not>[!0])[^!0,L]*?(?P<t>[tc])", partial(_absent, reading))
 
 
@@ -134,9 +135,7 @@ def _between(reading: Reading, match: re.Match[str]) -> bool:
         return _add(reading, match, Filter(ref=ref, period=period))
     _add(reading, match, Filter(ref=ref, operator=">=", values=(_number(first),)))
     reading.plan.filters.append(
-        replace(
-            reading.plan.filters[-1], operator="<=", values=(_number(last),)
-        )
+        replace(reading.plan.filters[-1], operator="<=", values=(_number(last),))
     )
     return True
 
@@ -157,9 +156,7 @@ def _having(reading: Reading, match: re.Match[str]) -> bool:
             return False
     output = Output(table=table, aggregate="count")
     operator = cast(Operator, hinted.way)
-    reading.plan.havings.append(
-        Having(output=output, operator=operator, number=number)
-    )
+    reading.plan.havings.append(Having(output=output, operator=operator, number=number))
     reading.done(match.start(), match.end())
     return True
 
@@ -169,9 +166,7 @@ def _having_after(reading: Reading, match: re.Match[str]) -> bool:
     output = Output(table=table, aggregate="count")
     operator = cast(Operator, str(reading.of(match, "g").value))
     number = _number(reading.of(match, "n"))
-    reading.plan.havings.append(
-        Having(output=output, operator=operator, number=number)
-    )
+    reading.plan.havings.append(Having(output=output, operator=operator, number=number))
     reading.done(match.start(), match.end())
     return True
 
@@ -271,7 +266,9 @@ def _values(reading: Reading, match: re.Match[str]) -> bool:
     ):
         return False
     if said[0].kind == "n" and is_year(said[0]) and "p" in match.group():
-        words = {stem(part) for ref, _ in item.columns for part in parts_of(ref.column.name)}
+        words = {
+            stem(part) for ref, _ in item.columns for part in parts_of(ref.column.name)
+        }
         if not words & YEAR_WORDS:
             return False
     held = [i for i in said if i.held]
@@ -393,6 +390,17 @@ def _titled(reading: Reading, match: re.Match[str]) -> bool:
     place = reading.items[match.start()].place
     reading.plan.filters.append(replace(found, place=place))
     reading.done(match.start() + 1, match.end())
+    return True
+
+
+def _done_nothing(reading: Reading, match: re.Match[str]) -> bool:
+    """Read "customers who ordered nothing"."""
+    item = reading.of(match, "t")
+    if item.value != "verb":
+        return False
+    absent = Absent(table=reading.resolver.table(item))
+    reading.plan.absent.append(absent)
+    reading.done(match.start(), match.end())
     return True
 
 

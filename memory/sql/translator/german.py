@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from memory.sql.translator.english import AGE as AGE_ENGLISH
 from memory.sql.translator.english import _flip, _up
 from memory.sql.translator.language import Hinted, Kind, Language
+from memory.sql.translator.word_lists import phrase_list, word_list
 
 AGE = (("alter", "desc"), ("geburt", "asc"), *AGE_ENGLISH)
 TIME = (("*date", "desc"),)
@@ -59,7 +60,7 @@ SUPERLATIVES = {
 }
 COMPARISONS = {
     **dict.fromkeys(
-        "mehr als;größer als;über;höher als;oberhalb;übersteigt;mehr".split(";"),
+        phrase_list("mehr als;größer als;über;höher als;oberhalb;übersteigt;mehr"),
         Hinted(">"),
     ),
     "älter als": Hinted(">", AGE[:1] + AGE_ENGLISH[:1]),
@@ -69,15 +70,19 @@ COMPARISONS = {
     "länger als": Hinted(">", LENGTH),
     "kürzer als": Hinted("<", LENGTH),
     **dict.fromkeys(
-        "mindestens;wenigstens;nicht weniger als;ab".split(";"), Hinted(">=")
+        phrase_list("mindestens;wenigstens;nicht weniger als;ab"), Hinted(">=")
     ),
     **dict.fromkeys(
-        "weniger als;kleiner als;unter;niedriger als;geringer als;unterhalb;"
-        "unter dem;unter der".split(";"),
+        phrase_list(
+            "weniger als;kleiner als;unter;niedriger als;geringer als;unterhalb;"
+            "unter dem;unter der"
+        ),
         Hinted("<"),
     ),
-    **dict.fromkeys("höchstens;maximal;nicht mehr als;bis zu".split(";"), Hinted("<=")),
-    **dict.fromkeys("genau;gleich".split(";"), Hinted("=")),
+    **dict.fromkeys(
+        phrase_list("höchstens;maximal;nicht mehr als;bis zu"), Hinted("<=")
+    ),
+    **dict.fromkeys(phrase_list("genau;gleich"), Hinted("=")),
     "vor": Hinted("<", _up("*date")),
     "vor dem jahr": Hinted("<", _up("*date")),
     "nach": Hinted(">", _up("*date")),
@@ -86,9 +91,11 @@ COMPARISONS = {
 }
 ROLES: dict[Kind, dict[str, object]] = {
     "#": dict.fromkeys(
-        "wie viele;wieviele;anzahl;die anzahl;anzahl der;anzahl von;gesamtzahl;"
-        "gesamtzahl der;gesamtanzahl;gesamtanzahl der;zahl der;anzahl an;zähle;"
-        "zähle die anzahl der;zähle die;wie oft;die zahl der;die anzahl der".split(";")
+        phrase_list(
+            "wie viele;wieviele;anzahl;die anzahl;anzahl der;anzahl von;gesamtzahl;"
+            "gesamtzahl der;gesamtanzahl;gesamtanzahl der;zahl der;anzahl an;zähle;"
+            "zähle die anzahl der;zähle die;wie oft;die zahl der;die anzahl der"
+        )
     ),
     "a": {
         **dict.fromkeys(
@@ -124,13 +131,17 @@ ROLES: dict[Kind, dict[str, object]] = {
             "für die verschiedenen",
         )
     ),
-    "k": dict.fromkeys(("top", "die top"), "desc"),
-    "m": dict.fromkeys(_forms("häufigst", "beliebtest"), "desc")
-    | dict.fromkeys(_forms("seltenst"), "asc"),
+    "k": dict[str, object](dict.fromkeys(("top", "die top"), "desc")),
+    "m": dict[str, object](
+        dict.fromkeys(_forms("häufigst", "beliebtest"), "desc")
+        | dict.fromkeys(_forms("seltenst"), "asc")
+    ),
     "o": dict.fromkeys(
-        "sortiert nach;geordnet nach;sortiere nach;ordne nach;in der reihenfolge;"
-        "sortiere;ordne;sortiert;geordnet;in reihenfolge;reihenfolge;sortieren;"
-        "in der reihenfolge der".split(";")
+        phrase_list(
+            "sortiert nach;geordnet nach;sortiere nach;ordne nach;in der reihenfolge;"
+            "sortiere;ordne;sortiert;geordnet;in reihenfolge;reihenfolge;sortieren;"
+            "in der reihenfolge der"
+        )
     ),
     "r": {
         **dict.fromkeys(
@@ -166,8 +177,8 @@ ROLES: dict[Kind, dict[str, object]] = {
     },
     "b": {"zwischen": None},
     "!": dict.fromkeys(
-        "nicht;nie;niemals;außer;ausgenommen;mit ausnahme der;mit ausnahme von".split(
-            ";"
+        phrase_list(
+            "nicht;nie;niemals;außer;ausgenommen;mit ausnahme der;mit ausnahme von"
         )
     ),
     "0": dict.fromkeys((*_kein(), "ohne", "nichts", "noch nie", "ohne einen")),
@@ -177,59 +188,75 @@ ROLES: dict[Kind, dict[str, object]] = {
     "u": dict.fromkeys(_forms("verschieden", "unterschiedlich", "eindeutig")),
     "l": {
         **dict.fromkeys(
-            "enthält;enthalten;mit dem wort;die teilzeichenkette;teilzeichenkette;"
-            "das wort;beinhaltet;beinhalten;mit der teilzeichenkette".split(";"),
+            phrase_list(
+                "enthält;enthalten;mit dem wort;die teilzeichenkette;teilzeichenkette;"
+                "das wort;beinhaltet;beinhalten;mit der teilzeichenkette"
+            ),
             "contains",
         ),
         **dict.fromkeys(
-            "beginnt mit;beginnen mit;beginnend mit;anfangen mit;mit dem"
-            " anfangsbuchstaben;mit dem buchstaben".split(";"),
+            phrase_list(
+                "beginnt mit;beginnen mit;beginnend mit;anfangen mit;mit dem"
+                " anfangsbuchstaben;mit dem buchstaben"
+            ),
             "starts",
         ),
-        **dict.fromkeys("endet mit;enden mit;endend mit".split(";"), "ends"),
+        **dict.fromkeys(phrase_list("endet mit;enden mit;endend mit"), "ends"),
     },
     "w": dict.fromkeys(
-        "deren;dessen;denen;wobei;mit;wo;in denen;in dem;bei denen;wenn;für die;"
-        "in der;für den".split(";")
+        phrase_list(
+            "deren;dessen;denen;wobei;mit;wo;in denen;in dem;bei denen;wenn;für die;"
+            "in der;für den"
+        )
     ),
-    "h": dict.fromkeys("hat;haben;hatte;hatten;ist;sind;war;waren;wird".split(";")),
+    "h": dict.fromkeys(phrase_list("hat;haben;hatte;hatten;ist;sind;war;waren;wird")),
     "p": dict.fromkeys(
-        "von;für;aus;in;an;auf;zu;bei;im;am;vom;zum;zur;beim;während;innerhalb;"
-        "namens;genannt;nach der;von allen;aller".split(";")
+        phrase_list(
+            "von;für;aus;in;an;auf;zu;bei;im;am;vom;zum;zur;beim;während;innerhalb;"
+            "namens;genannt;nach der;von allen;aller"
+        )
     ),
     "L": dict.fromkeys(
-        "zeige;zeig;liste;nenne;gib;finde;suche;gebe;listen;zeigen;nennen;geben;"
-        "zeige mir;gib mir;nenne mir;finden;finde heraus;ermittle;liefere".split(";")
+        phrase_list(
+            "zeige;zeig;liste;nenne;gib;finde;suche;gebe;listen;zeigen;nennen;geben;"
+            "zeige mir;gib mir;nenne mir;finden;finde heraus;ermittle;liefere"
+        )
     ),
     "W": dict.fromkeys((*_forms("welch"), "was", "wer")),
     "*": dict.fromkeys(
-        "alle informationen;alle details;alle angaben;sämtliche informationen;"
-        "informationen;alle daten;alles".split(";")
+        phrase_list(
+            "alle informationen;alle details;alle angaben;sämtliche informationen;"
+            "informationen;alle daten;alles"
+        )
     ),
 }
 STOPS = frozenset(
-    "der die das den dem des ein eine einen einem einer eines wie lautet lauten heißt"
-    " heißen heisst hoch groß es gibt gab alle allen alles auch nur wir ihr sie er uns"
-    " ihre ihren ihrer ihres ihrem sein seine seinen seiner seines mir ich man sich"
-    " dort da denn doch bitte an aus auf wurde wurden worden werden kann können zurück"
-    " diese dieser dieses diesen jeweils zugehörigen entsprechenden entsprechende als"
-    " aufgelistet vorhanden einige einiger um um wieder zu zeile zeilen datenbank wert"
-    " werte tabelle spalte statt sowie viel viele dass ob einzigen".split()
+    word_list(
+        "der die das den dem des ein eine einen einem einer eines wie lautet lauten heißt"
+        " heißen heisst hoch groß es gibt gab alle allen alles auch nur wir ihr sie er uns"
+        " ihre ihren ihrer ihres ihrem sein seine seinen seiner seines mir ich man sich"
+        " dort da denn doch bitte an aus auf wurde wurden worden werden kann können zurück"
+        " diese dieser dieses diesen jeweils zugehörigen entsprechenden entsprechende als"
+        " aufgelistet vorhanden einige einiger um um wieder zu zeile zeilen datenbank wert"
+        " werte tabelle spalte statt sowie viel viele dass ob einzigen"
+    )
 )
 LIGHT = frozenset(
-    "stattfinden stattfand stattfanden stattfindet stattgefunden fand fanden finden"
-    " findet statt leben lebt lebte wohnen wohnt arbeiten arbeitet kommen kommt kam"
-    " stammen stammt produziert produzieren hergestellt herstellen gemacht macht machen"
-    " gekauft kaufen kauft kaufte bestellt bestellten bestellen verkauft verkaufen"
-    " besitzt besitzen besaß geschrieben schreiben schrieb erhalten erhielt bekommen"
-    " bekam benutzt benutzen verwendet verwenden durchgeführt durchführen gehören gehört"
-    " liegt liegen befindet befinden registriert angemeldet teilgenommen teilnehmen"
-    " nahmen teil aufgetreten auftreten trat entwickelt entwickeln entworfen veröffentlicht"
-    " eingestellt angestellt beschäftigt bezahlt zahlen gezahlt ausgegeben gekostet"
-    " kosten kostet eröffnet geöffnet gemeldet gestellt bestehen besteht spielt spielen"
-    " gespielt gewonnen gewinnt verloren unterrichten unterrichtet lehren aufgenommen"
-    " gesungen singen behandelt gibt haben verdient verdienen geboren gegangen wurde"
-    " besucht besuchen sprechen spricht gesprochen momentan derzeit aktuell".split()
+    word_list(
+        "stattfinden stattfand stattfanden stattfindet stattgefunden fand fanden finden"
+        " findet statt leben lebt lebte wohnen wohnt arbeiten arbeitet kommen kommt kam"
+        " stammen stammt produziert produzieren hergestellt herstellen gemacht macht machen"
+        " gekauft kaufen kauft kaufte bestellt bestellten bestellen verkauft verkaufen"
+        " besitzt besitzen besaß geschrieben schreiben schrieb erhalten erhielt bekommen"
+        " bekam benutzt benutzen verwendet verwenden durchgeführt durchführen gehören gehört"
+        " liegt liegen befindet befinden registriert angemeldet teilgenommen teilnehmen"
+        " nahmen teil aufgetreten auftreten trat entwickelt entwickeln entworfen veröffentlicht"
+        " eingestellt angestellt beschäftigt bezahlt zahlen gezahlt ausgegeben gekostet"
+        " kosten kostet eröffnet geöffnet gemeldet gestellt bestehen besteht spielt spielen"
+        " gespielt gewonnen gewinnt verloren unterrichten unterrichtet lehren aufgenommen"
+        " gesungen singen behandelt gibt haben verdient verdienen geboren gegangen wurde"
+        " besucht besuchen sprechen spricht gesprochen momentan derzeit aktuell"
+    )
 )
 GERMAN = Language(
     name="german",
@@ -239,8 +266,10 @@ GERMAN = Language(
     months={
         name: number
         for number, names in enumerate(
-            "januar februar märz april mai juni juli august september oktober november"
-            " dezember".split(),
+            word_list(
+                "januar februar märz april mai juni juli august september oktober november"
+                " dezember"
+            ),
             start=1,
         )
         for name in (names,)
@@ -248,7 +277,9 @@ GERMAN = Language(
     numbers={
         name: number
         for number, name in enumerate(
-            "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
+            word_list(
+                "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"
+            )
         )
     },
     units={

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 from connections.databases.base import Column, Schema, Table
 from memory.sql.translator.base import Ref
 from memory.sql.translator.synonyms import SYNONYMS
+from memory.sql.translator.word_lists import word_list
 from memory.sql.translator.words import parts_of, roots, stem
 
 # Words of identifiers that say nothing of what a table holds.
 FILLERS = frozenset(
-    "data datum daten list liste info detail table tbl dim fact record ref reference"
-    " master".split()
+    word_list(
+        "data datum daten list liste info detail table tbl dim fact record ref reference"
+        " master"
+    )
 )
 # Last words of columns that people leave out.
-HEADS = frozenset("id name code key number no nr type text value".split())
+HEADS = frozenset(word_list("id name code key number no nr type text value"))
 ABBREVIATED = range(3, 6)
 # How sure a way of naming is; FULL ones outrank what else a word may mean.
 FULL, WITHOUT_TABLE, PART, LOOSE, DISTANT = 1.0, 0.95, 0.7, 0.6, 0.5

@@ -13,12 +13,13 @@ from memory.sql.translator.german import GERMAN
 from memory.sql.translator.language import Kind, Language
 from memory.sql.translator.lexicon import DISTANT, FULL, LOOSE, PART, Lexicon, Named
 from memory.sql.translator.periods import period_at
+from memory.sql.translator.word_lists import word_list
 from memory.sql.translator.words import Token, stem, tokens_of
 
 LONGEST_NAME, LONGEST_VALUE = 6, 8
 # Roles whose phrases outrank a column of the same name.
-FIRM: frozenset[Kind] = frozenset("#aes!0>&|bB")
-ARTICLES = frozenset("the a an of der die das des dem den".split())
+FIRM = frozenset("#aes!0>&|bB")
+ARTICLES = frozenset(word_list("the a an of der die das des dem den"))
 LEAST_VALUE = 3
 
 
@@ -101,11 +102,16 @@ class Linker:
         if token.number is not None:
             self._add("n", place, 1, value=token.text).number = token.number
             return 1
-        small = token.low in self.language.stops or token.low in self.language.light
+        small = token.low in self.language.stops or self._is_light(token)
         if name_length and not (small and score < FULL and name_length == 1):
             self._named(place, name_length, named)
             return name_length
         return self._other(place)
+
+    def _is_light(self, token: Token) -> bool:
+        """Whether a word only relates others; German nouns are written large."""
+        is_noun = self.language is GERMAN and token.capital and token.place > 0
+        return token.low in self.language.light and not is_noun
 
     def _named(self, place: int, length: int, named: Named) -> None:
         sure = max((score for _, score in named.tables), default=0.0)
@@ -166,6 +172,9 @@ class Linker:
     def _describes(self, place: int, length: int) -> bool:
         """Whether a value is said of the table that follows: "open tickets"."""
         held = self.lexicon.values[self._said(place, length).lower()]
+        before = {t.path for i in self.items for t, _ in i.tables[:1] if i.kind == "t"}
+        if any(ref.table.path in before for ref, _ in held):
+            return True
         if place + length >= len(self.tokens):
             return False
         named = self._name(place + length)[0]
@@ -206,7 +215,7 @@ class Linker:
             return 1
         if token.low in self.language.stops:
             return 1
-        light = token.low in self.language.light
+        light = self._is_light(token)
         if not light and self._meant(place, token):
             return 1
         if light:
@@ -325,5 +334,7 @@ def period_of(item: Item) -> Period:
 def _weaker(named: Named, factor: float) -> Named:
     return Named(
         tuple((table, score * factor) for table, score in named.tables),
-        tuple((ref, max(score * factor, DISTANT * factor)) for ref, score in named.columns),
+        tuple(
+            (ref, max(score * factor, DISTANT * factor)) for ref, score in named.columns
+        ),
     )

@@ -14,10 +14,10 @@ def table_node(table: Table, schema: Schema) -> exp.Table:
     return exp.table_(table.name, db=space, quoted=True)
 
 
-def column_of(ref: Ref) -> exp.Expression:
+def column_of(ref: Ref) -> exp.Expr:
     """Return a column with its table's name before it."""
     return exp.column(ref.column.name, table=ref.table.name, quoted=True)
 
 
-def count_all() -> exp.Expression:
+def count_all() -> exp.Expr:
     return exp.Count(this=exp.Star())

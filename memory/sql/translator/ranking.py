@@ -20,6 +20,7 @@ from memory.sql.translator.language import Hinted
 from memory.sql.translator.linking import Item
 from memory.sql.translator.reading import Reading, hint_of
 from memory.sql.translator.resolving import shown_columns
+from memory.sql.translator.words import parts_of, stem
 
 BY = frozenset(("by", "nach"))
 OPPOSITE: dict[str, Direction] = {"asc": "desc", "desc": "asc"}
@@ -27,7 +28,7 @@ OPPOSITE: dict[str, Direction] = {"asc": "desc", "desc": "asc"}
 
 def read_orders(reading: Reading) -> None:
     """Move what is said of the order of rows into the plan."""
-    key = r"(?P<e>e?)(?P<a>[#a]?)u?(?P<x>[ct])"
+    key = r"(?P<e>e?)(?P<a>[#a]?)u?p?(?:t(?=c))?(?P<x>[ct])"
     rules = (
         rf"o[op]*(?P<r>r?)[p]*{key}[,p]*(?P<after>r?)",
         rf"(?P<r>r)[op]*{key}(?P<after>)",
@@ -55,11 +56,10 @@ def _is_object(reading: Reading, match: re.Match[str]) -> bool:
     word = reading.items[match.start()].text.lower()
     if not word.endswith(("sort", "order", "sortiere", "ordne")):
         return False
-    rest = reading.items[match.end() :]
-    for place, item in enumerate(rest):
+    for item in reading.items[match.end("x") :]:
         if item.kind == "p" and item.text.lower() in BY:
+            item.kind = "o"
             reading.items.pop(match.start())
-            reading.items[match.end() - 1 + place].kind = "o"
             return True
     return False
 
@@ -114,7 +114,7 @@ def read_ranks(reading: Reading) -> None:
         (r"(?P<k>k)(?P<n>n?)(?P<t>t)(?P<mid>.*?)(?P<by>[po])(?P<m>[#a]?[ct])", _top_by),
         (r"(?P<w>[wh]+)(?P<x>c)h?(?P<s>s)(?![#tcp])", _last_superlative),
         (r"(?P<n>n)(?P<t>t)(?=[wh].*s)", _first_few),
-        (r"(?P<k>k?)(?P<n>n?)(?P<s>s)(?P<more>n?)(?P<x>[#p]*[ct]?)", _superlative),
+        (r"(?P<k>k?)(?P<n>n?)(?P<s>s)(?P<more>n?)f?(?P<x>[#p]*[ct]?)", _superlative),
         (r"[wh]+(?P<s>a)p?(?P<x>[c])(?!.*[wh]a)", _aggregate_as_rank),
     )
     for pattern, handler in rules:
@@ -153,10 +153,13 @@ def _common(reading: Reading, match: re.Match[str]) -> bool:
 
 
 def _columns_beside(reading: Reading, item: Item) -> bool:
-    tables = [t for t in reading.tables() if t.path != reading.resolver.table(item).path]
-    return any(
-        ref.table.path in {t.path for t in tables} for ref, _ in item.columns
-    ) or not item.tables
+    tables = [
+        t for t in reading.tables() if t.path != reading.resolver.table(item).path
+    ]
+    return (
+        any(ref.table.path in {t.path for t in tables} for ref, _ in item.columns)
+        or not item.tables
+    )
 
 
 def _top(reading: Reading, match: re.Match[str]) -> bool:
@@ -190,9 +193,7 @@ def _top_by(reading: Reading, match: re.Match[str]) -> bool:
     return True
 
 
-def _top_measure(
-    reading: Reading, table: Table, aggregate: Item, item: Item
-) -> Output:
+def _top_measure(reading: Reading, table: Table, aggregate: Item, item: Item) -> Output:
     if aggregate.kind == "#" and item.kind == "t":
         return Output(table=reading.resolver.table(item), aggregate="count")
     if item.kind == "t" and aggregate.kind != "a":
@@ -251,7 +252,9 @@ def _ranked(reading: Reading, match: re.Match[str], hinted: Hinted) -> bool:
             return False
         ref = reading.resolver.column(item)
         if not hinted.hints and not is_measure(ref.column):
-            raise NotUnderstood(f"“{reading.of(match, 's').text} {item.text}” is not clear")
+            raise NotUnderstood(
+                f"“{reading.of(match, 's').text} {item.text}” is not clear"
+            )
         if not _asked_before(reading, match.start()) and limit is None:
             return _extreme(reading, match, ref, way)
         output = Output(ref=ref)
@@ -260,7 +263,9 @@ def _ranked(reading: Reading, match: re.Match[str], hinted: Hinted) -> bool:
         output, way, keep = found
         end = match.end() - 1 if keep else match.end()
     else:
-        found_ref = reading.hinted(hinted, reading.resolver.nearest(reading.of(match, "s")))
+        found_ref = reading.hinted(
+            hinted, reading.resolver.nearest(reading.of(match, "s"))
+        )
         if found_ref is None:
             raise NotUnderstood(f"“{reading.of(match, 's').text}” by what?")
         output, way = Output(ref=found_ref[0]), cast(Direction, found_ref[1])
@@ -275,7 +280,8 @@ def is_measure(column: Column) -> bool:
     """Whether "the highest" of a column's values makes sense."""
     if column.family in ("date", "timestamp", "time"):
         return True
-    return is_numeric(column) and not column.is_key
+    words = [stem(part) for part in parts_of(column.name)]
+    return is_numeric(column) and not column.is_key and words[-1:] != ["id"]
 
 
 def _asked_before(reading: Reading, place: int) -> bool:
@@ -286,9 +292,7 @@ def _asked_before(reading: Reading, place: int) -> bool:
     )
 
 
-def _extreme(
-    reading: Reading, match: re.Match[str], ref: Ref, way: Direction
-) -> bool:
+def _extreme(reading: Reading, match: re.Match[str], ref: Ref, way: Direction) -> bool:
     """Read "the highest capacity of all stadiums": just that value."""
     if re.match("[,p&]*t", reading.codes[match.end() :]) is None and re.search(
         "t", reading.codes[match.end() :]

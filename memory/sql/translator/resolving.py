@@ -57,16 +57,16 @@ class Resolver:
                 table = self.table(other)
             except NotUnderstood:
                 continue
-            between = self.items[
-                min(place, other_place) + 1 : max(place, other_place)
-            ]
+            between = self.items[min(place, other_place) + 1 : max(place, other_place)]
             distance = float(sum(i.kind not in "p," for i in between))
             if other_place < place:
                 distance += 0.6 if between else -0.5
-            if any(i.value == "end" or i.kind in "we" for i in between):
+            if any(i.value == "end" or i.kind == "w" for i in between):
                 distance += 1.5
+            if other.value == "verb":
+                distance += 3
             if self._is_counted(other_place):
-                distance += 2
+                distance += 3
             ranked.append((distance, table))
         ranked.sort(key=lambda pair: pair[0])
         return [table for _, table in ranked]
@@ -134,14 +134,10 @@ class Resolver:
             held = [pair for pair in held if id(pair[0].column) in wanted] or held
         near = self.nearest(item)
         ranks = {table.path: rank for rank, table in reversed(list(enumerate(near)))}
-        ranked = sorted(
-            held, key=lambda pair: ranks.get(pair[0].table.path, len(near))
-        )
+        ranked = sorted(held, key=lambda pair: ranks.get(pair[0].table.path, len(near)))
         best = ranks.get(ranked[0][0].table.path, len(near))
         level = [
-            pair
-            for pair in ranked
-            if ranks.get(pair[0].table.path, len(near)) == best
+            pair for pair in ranked if ranks.get(pair[0].table.path, len(near)) == best
         ]
         distinct = {(ref.table.path, ref.column.name) for ref, _ in level}
         if len(distinct) > 1:

@@ -23,6 +23,7 @@ from memory.sql.translator.linking import Item, link
 from memory.sql.translator.links import Links
 from memory.sql.translator.ranking import read_orders, read_ranks
 from memory.sql.translator.reading import Reading
+from memory.sql.translator.word_lists import word_list
 from memory.sql.translator.wording import reading_of
 
 # Below it a translation is more often wrong than right on development questions.
@@ -30,13 +31,11 @@ LEAST = 0.5
 LONGEST_QUESTION = 600
 FULL_NAME = 0.95
 VERB_LIKE, UNKNOWN, LOOSELY_NAMED, MANY_TABLES = 0.85, 0.4, 0.92, 0.85
-ELSEWHERE = frozenset("where when why how wo wann warum wie".split())
-OWNING = frozenset("has have had having hat haben hatte hatten".split())
+ELSEWHERE = frozenset(word_list("where when why how wo wann warum wie"))
+OWNING = frozenset(word_list("has have had having hat haben hatte hatten"))
 
 
-def translate(
-    question: str, schema: Schema, *, today: date
-) -> Translation | Declined:
+def translate(question: str, schema: Schema, *, today: date) -> Translation | Declined:
     """Return a statement that answers `question`, or why there is none.
 
     The statement is one SELECT over tables and columns of `schema`; it still has to
@@ -105,6 +104,16 @@ def _unknown(items: list[Item], language: Language) -> tuple[float, list[str]]:
     return factor, words
 
 
+def _repeats(told: list[Item], item: Item) -> bool:
+    """Whether a table is said twice in other words ("Sängerinnen und Sänger")."""
+    if len(told) < 2 or item.kind != "t" or told[-1].kind != "&":
+        return False
+    before = told[-2]
+    if before.kind != "t" or item.value == "verb":
+        return False
+    return before.tables[0][0].path == item.tables[0][0].path
+
+
 def _settle(items: list[Item]) -> None:
     """Turn "total" into the column of that name where no other follows it."""
     for place, item in enumerate(items):
@@ -121,9 +130,15 @@ def _settle(items: list[Item]) -> None:
 def _told(items: list[Item]) -> list[Item]:
     """Return the items that rules read: without small words, "which" as what it is."""
     told: list[Item] = []
+    named = {t.path for i in items if i.kind == "t" for t, _ in i.tables[:1]}
     if items and items[0].kind == "w" and items[0].text.lower() in ELSEWHERE:
         raise NotUnderstood(f"“{items[0].text}” asks for no column by its name")
     for item in items:
+        if item.kind == "_" and item.tables and item.tables[0][0].path not in named:
+            item.kind, item.value = "t", "verb"
+        if _repeats(told, item):
+            told.pop()
+            continue
         if item.kind in "_x" or (item.kind == "h" and item.text.lower() not in OWNING):
             continue
         if item.kind == "W":
@@ -142,7 +157,11 @@ def _told(items: list[Item]) -> list[Item]:
 
 def _check_exposure(plan: Plan) -> None:
     """Refuse what the guard would: columns that may only be counted or masked."""
-    conditions = [*plan.filters, *plan.both, *(f for a in plan.absent for f in a.filters)]
+    conditions = [
+        *plan.filters,
+        *plan.both,
+        *(f for a in plan.absent for f in a.filters),
+    ]
     used = [found.ref for found in conditions] + plan.groups
     orders = [*plan.orders, *([plan.picked] if plan.picked else [])]
     ordered = [o.output.ref for o in orders if o.output.ref and not o.output.aggregate]

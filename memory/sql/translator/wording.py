@@ -36,7 +36,9 @@ def reading_of(plan: Plan) -> str:
         parts.append(f"where {_listed(conditions)}")
     for absent in plan.absent:
         inner = _listed(_filter(found) for found in absent.filters)
-        parts.append(f"without any {absent.table.name}{' with ' if inner else ''}{inner}")
+        parts.append(
+            f"without any {absent.table.name}{' with ' if inner else ''}{inner}"
+        )
     if plan.present and not plan.absent:
         pass
     text = " ".join(parts)

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import inflection
 
+from memory.sql.translator.word_lists import word_list
+
 QUOTED = r"``(.+?)''|\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|(?<!\w)'([^']+)'(?!\w)"
 TOKEN = re.compile(
     rf"{QUOTED}|(\d{{4}}-\d\d-\d\d|\d[\d,]*(?:\.\d+)?)(?![\w-])|([^\W_][\w&.@/-]*"
@@ -18,10 +20,10 @@ FOLDED = str.maketrans(
     {"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e", "á": "a", "ç": "c"}
 )
 # Endings that make a verb, an agent or a state of the same thing.
-SUFFIXES = ("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers")
-SUFFIXES += ("ies", "ied", "ed", "er", "es", "ors", "or", "ly", "y", "e", "s")
-GERMAN_SUFFIXES = ("innen", "ungen", "ung", "in", "ern", "en", "er", "es", "em")
-GERMAN_SUFFIXES += ("e", "n", "s")
+SUFFIXES = word_list(
+    "ations ation ments ment ings ing ions ion ers ies ied ed er es ors or ly y e s"
+)
+GERMAN_SUFFIXES = word_list("innen ungen ung in ern en er es em e n s")
 LEAST_ROOT = 4
 
 
@@ -91,7 +93,10 @@ def stem(word: str) -> str:
     low = word.lower().translate(FOLDED)
     if len(low) < 3 or low.endswith("ss"):
         return low
-    return str(inflection.singularize(low))
+    single = str(inflection.singularize(low))
+    # German: "Kunden" and "Kunde"; an English "open" loses its end on both sides.
+    is_plural = single.endswith("en") and len(single) > LEAST_ROOT
+    return single[:-1] if is_plural else single
 
 
 @lru_cache(maxsize=20_000)
