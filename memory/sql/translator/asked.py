@@ -270,7 +270,7 @@ def _table(reading: Reading, place: int, *, head: bool) -> None:
     table = reading.resolver.table(item)
     before = codes[:place].rstrip("_")
     if item.value == "verb":
-        plan.present.append(table)
+        plan.implied.append(table)
         return
     if plan.anchor is None:
         plan.anchor = table

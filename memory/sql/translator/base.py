@@ -71,9 +71,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """A condition on one column.
+    """A condition on one column; `average` compares with the column's own average.
 
-    `average` compares with the column's own average, `best` with its least or largest.
+    `place` is where in the question it was said.
     """
 
     ref: Ref
@@ -122,6 +122,8 @@ class Plan:
     orders: list[Order] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     present: list[Table] = field(default_factory=list)
+    # Tables that only a verb hints at: "published", "ordered".
+    implied: list[Table] = field(default_factory=list)
     limit: int | None = None
     distinct: bool = False
     # An order and limit that pick rows of another table than the one aggregated.

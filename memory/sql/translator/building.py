@@ -353,7 +353,13 @@ class Builder:
         """Return conditions for tables that are only named: "who have orders"."""
         told = {f.ref.table.path for f in (*self.plan.filters, *self.plan.both)}
         found = []
-        for table in {t.path: t for t in self.plan.present}.values():
+        implied = [
+            table
+            for table in self.plan.implied
+            if not self._has(table)
+            and not _is_upward(self.joined, self.links.path(self.joined, table))
+        ]
+        for table in {t.path: t for t in [*self.plan.present, *implied]}.values():
             if self._has(table) or table.path in told:
                 continue
             if any(table.path == absent.table.path for absent in self.plan.absent):

@@ -16,16 +16,28 @@ from memory.sql.translator.base import (
     NotUnderstood,
     Operator,
     Output,
-    Period,
     Ref,
 )
-from memory.sql.translator.linking import Item, period_of
+from memory.sql.translator.comparing import (
+    add,
+    average,
+    between,
+    compare,
+    compare_after,
+    compare_days,
+    days,
+    either,
+    number_in,
+    year_in,
+)
+from memory.sql.translator.linking import Item
 from memory.sql.translator.periods import year_period
 from memory.sql.translator.reading import YEAR_WORDS, Reading, hint_of, is_year
 from memory.sql.translator.resolving import shown_columns
 from memory.sql.translator.words import parts_of, stem
 
 LEAST_SURE = 0.8
+NAMED = frozenset(("named", "called", "titled", "namens", "genannt"))
 
 
 def read_filters(reading: Reading) -> None:
@@ -33,45 +45,30 @@ def read_filters(reading: Reading) -> None:
     rules = (
         (r"(?P<c>[ct])[ph]*(?P<not>[!0]?)(?P<l>[lc]*l)(?P<q>[qvn])", _like),
         (r"(?P<l>l+)(?P<q>[qvn])[phw]*(?P<c>c)", _like),
-        (r"(?P<c>c)[pwh,]*(?P<op>>)p?a(?P<same>c?)", _average),
-        (r"(?P<op>>)p?a(?P<c>c?)", _average),
-        (r"(?P<c>c?)[ph]*b(?P<n>[nd])&(?P<m>[nd])(?P<after>c?)", _between),
+        (r"(?P<c>c)[pwh,]*(?P<op>>)p?a(?P<same>c?)", average),
+        (r"(?P<op>>)p?a(?P<c>c?)", average),
+        (r"(?P<c>c?)[ph]*b(?P<n>[nd])&(?P<m>[nd])(?P<after>c?)", between),
         (r"(?P<op>>)(?P<n>n)[u#]*(?P<t>t)", _having),
         (r"[wh]?(?P<n>n)(?P<g>g)(?P<t>t)", _having_after),
-        (r"(?P<c>c)[ph]*(?P<op>>)(?P<n>n)(?!c)", _compare),
-        (r"(?P<op>>)(?P<n>n)p?(?P<c>c)", _compare),
-        (r"(?P<op>>)p?(?P<c>c)(?P<n>n)", _compare),
-        (r"(?P<c>c?)[p]*(?P<n>n)(?P<g>g)(?P<after>c?)", _compare_after),
-        (r"(?P<c>c?)p*(?P<op>>)c?(?P<d>d)", _compare_days),
-        (r"(?P<op>>)(?P<n>n(?:[|]n)+)", _either),
-        (r"(?P<c>)(?P<op>>)(?P<n>n)", _compare),
+        (r"(?P<c>c)[ph]*(?P<op>>)(?P<n>n)(?!c)", compare),
+        (r"(?P<op>>)(?P<n>n)p?(?P<c>c)", compare),
+        (r"(?P<op>>)p?(?P<c>c)(?P<n>n)", compare),
+        (r"(?P<c>c?)[p]*(?P<n>n)(?P<g>g)(?P<after>c?)", compare_after),
+        (r"(?P<c>c?)p*(?P<op>>)c?(?P<d>d)", compare_days),
+        (r"(?P<op>>)(?P<n>n(?:[|]n)+)", either),
+        (r"(?P<c>)(?P<op>>)(?P<n>n)", compare),
         (r"(?P<v>v)(?P<c>c)", _value_then_column),
         (r"[pwh]+(?P<not>!?)(?P<n>n)(?P<c>c)", _numbered),
         (r"(?P<c>c)[ph]*B?(?P<not>!?)[ph]*(?P<v>[vqn](?:[|&,]+[vqn](?!c))*)", _values),
-        (r"(?P<not>!?)p*(?P<c>c?)p*(?P<d>d)", _days),
+        (r"(?P<not>!?)p*(?P<c>c?)p*(?P<d>d)", days),
         (r"B?(?P<not>!?)[ph]*(?P<v>v(?:[|&,]+p*v)*)", _bare_values),
         (r"p*B?(?P<n>n(?:[|&]p*n)*)(?![tcs])", _years),
-        (r"(?P<t>t)[ph]*(?P<not>!?)(?P<q>q(?:[|]q)*)", _titled),
+        (r"(?P<t>t)(?P<p>p?)h*(?P<not>!?)(?P<q>q(?:[|]q)*)", _titled),
     )
     for pattern, handler in rules:
         reading.each(pattern, partial(handler, reading))
     reading.each(r"(?P<t>t)(?P<not>0)(?=,|$)", partial(_done_nothing, reading))
     reading.each(r"(?P<not>[!0])[^!0,L]*?(?P<t>[tc])", partial(_absent, reading))
-
-
-def _add(reading: Reading, match: re.Match[str], found: Filter) -> bool:
-    place = reading.items[match.start()].place
-    reading.plan.filters.append(replace(found, place=place))
-    reading.done(match.start(), match.end())
-    return True
-
-
-def _column(reading: Reading, match: re.Match[str], *names: str) -> Ref | None:
-    """Return the column of the first group that matched one."""
-    for name in names:
-        if match.group(name):
-            return reading.resolver.column(reading.of(match, name))
-    return None
 
 
 def _is_column(item: Item, families: str) -> bool:
@@ -93,58 +90,14 @@ def _like(reading: Reading, match: re.Match[str]) -> bool:
     negated = "not" in match.re.groupindex and bool(match.group("not"))
     text = str(reading.of(match, "q").value or reading.of(match, "q").text)
     found = Filter(ref=ref, match=cast(Match, way), values=(text,), negated=negated)
-    return _add(reading, match, found)
-
-
-def _average(reading: Reading, match: re.Match[str]) -> bool:
-    """Read "weight below the average", "older than the average"."""
-    place = match.start("op") + 1
-    average = next(i for i in reading.items[place:] if i.kind == "a")
-    if average.value != "avg":
-        return False
-    hinted = hint_of(reading.of(match, "op"))
-    ref = _column(reading, match, "c")
-    if ref is None:
-        near = reading.resolver.nearest(reading.of(match, "op"))
-        found = reading.hinted(hinted, near[:1])
-        if found is None:
-            return False
-        ref = found[0]
-    operator = cast(Operator, hinted.way)
-    return _add(reading, match, Filter(ref=ref, operator=operator, average=True))
-
-
-def _between(reading: Reading, match: re.Match[str]) -> bool:
-    first, last = reading.of(match, "n"), reading.of(match, "m")
-    ref = _column(reading, match, "c", "after")
-    if first.kind == "d" and last.kind == "d":
-        ref = ref or reading.date_column(first)
-        period = Period(first=period_of(first).first, end=period_of(last).end)
-        return _add(reading, match, Filter(ref=ref, period=period))
-    if first.kind != "n" or last.kind != "n":
-        return False
-    if ref is None:
-        ref = reading.year_column(first) if is_year(first) else None
-    if ref is None and is_year(first) and is_year(last):
-        ref = reading.date_column(first)
-    if ref is None:
-        raise NotUnderstood(f"what lies between {first.text} and {last.text}?")
-    if ref.column.family in ("date", "timestamp"):
-        begin, end = (year_period(_year(item)) for item in (first, last))
-        period = Period(first=begin.first, end=end.end)
-        return _add(reading, match, Filter(ref=ref, period=period))
-    _add(reading, match, Filter(ref=ref, operator=">=", values=(_number(first),)))
-    reading.plan.filters.append(
-        replace(reading.plan.filters[-1], operator="<=", values=(_number(last),))
-    )
-    return True
+    return add(reading, match, found)
 
 
 def _having(reading: Reading, match: re.Match[str]) -> bool:
     """Read "more than 3 orders", of whatever is asked for."""
     item = reading.of(match, "t")
     hinted = hint_of(reading.of(match, "op"))
-    number = _number(reading.of(match, "n"))
+    number = number_in(reading.of(match, "n"))
     if hinted.hints:
         return False
     # "with more than 3 departments" of a table that has a column of that name
@@ -165,82 +118,10 @@ def _having_after(reading: Reading, match: re.Match[str]) -> bool:
     table = reading.resolver.table(reading.of(match, "t"))
     output = Output(table=table, aggregate="count")
     operator = cast(Operator, str(reading.of(match, "g").value))
-    number = _number(reading.of(match, "n"))
+    number = number_in(reading.of(match, "n"))
     reading.plan.havings.append(Having(output=output, operator=operator, number=number))
     reading.done(match.start(), match.end())
     return True
-
-
-def _compare(reading: Reading, match: re.Match[str]) -> bool:
-    number = reading.of(match, "n")
-    hinted = hint_of(reading.of(match, "op"))
-    operator = cast(Operator, hinted.way)
-    return _compared(reading, match, _column(reading, match, "c"), operator, number)
-
-
-def _either(reading: Reading, match: re.Match[str]) -> bool:
-    """Read "aged 32 or 33"."""
-    hinted = hint_of(reading.of(match, "op"))
-    said = reading.all_of(match, "n", "n")
-    found = reading.hinted(hinted, reading.resolver.nearest(said[0])[:1])
-    if hinted.way != "=" or found is None:
-        return False
-    values: Literals = tuple(_number(item) for item in said)
-    return _add(reading, match, Filter(ref=found[0], values=values))
-
-
-def _compare_after(reading: Reading, match: re.Match[str]) -> bool:
-    number, operator = reading.of(match, "n"), reading.of(match, "g").value
-    ref = _column(reading, match, "c", "after")
-    return _compared(reading, match, ref, cast(Operator, operator), number)
-
-
-def _compared(
-    reading: Reading,
-    match: re.Match[str],
-    ref: Ref | None,
-    operator: Operator,
-    number: Item,
-) -> bool:
-    if ref is None and "op" in match.re.groupindex:
-        hinted = hint_of(reading.of(match, "op"))
-        near = reading.resolver.nearest(number)
-        named = [hint for hint in hinted.hints if hint[0] != "*date"]
-        if named:
-            found = reading.hinted(hinted, near[:1])
-            ref = found[0] if found else None
-    if ref is None and is_year(number):
-        ref = reading.year_column(number) or reading.date_column(number)
-    if ref is None:
-        raise NotUnderstood(f"what is compared with {number.text}?")
-    if ref.column.family in ("date", "timestamp"):
-        period = _open_period(operator, year_period(_year(number)))
-        return _add(reading, match, Filter(ref=ref, period=period))
-    values: Literals = (_number(number),)
-    return _add(reading, match, Filter(ref=ref, operator=operator, values=values))
-
-
-def _open_period(operator: Operator, period: Period) -> Period:
-    """Return the days that stand in a relation to a period."""
-    if operator == "<":
-        return Period(end=period.first, said=period.said)
-    if operator == "<=":
-        return Period(end=period.end, said=period.said)
-    if operator == ">":
-        return Period(first=period.end, said=period.said)
-    if operator == ">=":
-        return Period(first=period.first, said=period.said)
-    return period
-
-
-def _compare_days(reading: Reading, match: re.Match[str]) -> bool:
-    item = reading.of(match, "d")
-    ref = _column(reading, match, "c")
-    if ref is None or ref.column.family not in ("date", "timestamp"):
-        ref = reading.date_column(item)
-    operator = cast(Operator, hint_of(reading.of(match, "op")).way)
-    period = _open_period(operator, period_of(item))
-    return _add(reading, match, Filter(ref=ref, period=period))
 
 
 def _value_then_column(reading: Reading, match: re.Match[str]) -> bool:
@@ -252,7 +133,7 @@ def _value_then_column(reading: Reading, match: re.Match[str]) -> bool:
     before = reading.items[match.start() - 1] if match.start() else None
     negated = before is not None and before.kind == "!"
     ref, text = reading.resolver.value(value, item)
-    _add(reading, match, Filter(ref=ref, values=(text,), negated=negated))
+    add(reading, match, Filter(ref=ref, values=(text,), negated=negated))
     if negated:
         reading.done(match.start() - 1, match.start() + 1)
     return True
@@ -286,7 +167,7 @@ def _values(reading: Reading, match: re.Match[str]) -> bool:
         if one.held:
             values.append(_written(one, ref))
         elif ref.column.family == "number" or (one.kind == "n" and not one.quoted):
-            values.append(_number(one))
+            values.append(number_in(one))
         else:
             values.append(str(one.value or one.text))
             reading.plan.assume(f"“{one.text}” looked for in {ref.shown}", 0.9)
@@ -318,7 +199,7 @@ def _several(
         reading.plan.both = [Filter(ref=ref, values=(value,)) for value in values]
         reading.done(match.start(), match.end())
         return True
-    return _add(reading, match, Filter(ref=ref, values=values, negated=negated))
+    return add(reading, match, Filter(ref=ref, values=values, negated=negated))
 
 
 def _written(item: Item, ref: Ref) -> str:
@@ -335,23 +216,8 @@ def _numbered(reading: Reading, match: re.Match[str]) -> bool:
     if not _is_column(item, "number"):
         return False
     ref = reading.resolver.column(item)
-    values: Literals = (_number(reading.of(match, "n")),)
-    return _add(reading, match, Filter(ref=ref, values=values))
-
-
-def _days(reading: Reading, match: re.Match[str]) -> bool:
-    item = reading.of(match, "d")
-    ref = _column(reading, match, "c")
-    first = match.start()
-    if ref is None or ref.column.family not in ("date", "timestamp"):
-        ref = reading.date_column(item)
-        first = match.start("d")
-    negated = bool(match.group("not")) and first == match.start()
-    reading.plan.filters.append(
-        Filter(ref=ref, period=period_of(item), negated=negated, place=item.place)
-    )
-    reading.done(first, match.end())
-    return True
+    values: Literals = (number_in(reading.of(match, "n")),)
+    return add(reading, match, Filter(ref=ref, values=values))
 
 
 def _bare_values(reading: Reading, match: re.Match[str]) -> bool:
@@ -363,23 +229,12 @@ def _bare_values(reading: Reading, match: re.Match[str]) -> bool:
     return _several(reading, match, ref, values)
 
 
-def _years(reading: Reading, match: re.Match[str]) -> bool:
-    said = reading.all_of(match, "n", "n")
-    if not all(is_year(item) for item in said):
-        return False
-    ref = reading.year_column(said[0])
-    if ref is not None:
-        return _several(reading, match, ref, tuple(_number(item) for item in said))
-    if len(said) > 1:
-        return False
-    ref = reading.date_column(said[0])
-    return _add(reading, match, Filter(ref=ref, period=year_period(_year(said[0]))))
-
-
 def _titled(reading: Reading, match: re.Match[str]) -> bool:
     """Read "the ship named 'Lettice'": by what names a row of the table."""
     table = reading.resolver.table(reading.of(match, "t"))
     columns = shown_columns(table)
+    if match.group("p") and reading.of(match, "p").text.lower() not in NAMED:
+        return False
     if len(columns) != 1 or columns[0].family != "text":
         return False
     texts = tuple(str(i.value or i.text) for i in reading.all_of(match, "q", "q"))
@@ -411,11 +266,11 @@ def _absent(reading: Reading, match: re.Match[str]) -> bool:
         ref = reading.resolver.column(item)
         if ref.column.family == "boolean":
             found = Filter(ref=ref, values=(0,), operator="=")
-            return _add(reading, match, found)
+            return add(reading, match, found)
         sure = max(score for _, score in item.columns)
         if not ref.column.nullable or start.kind != "0" or sure < LEAST_SURE:
             raise NotUnderstood(f"“{start.text} {item.text}” is not clear")
-        return _add(reading, match, Filter(ref=ref, is_null=True))
+        return add(reading, match, Filter(ref=ref, is_null=True))
     table = reading.resolver.table(item)
     named = reading.tables()
     if named and named[0].path == table.path and match.start():
@@ -436,13 +291,14 @@ def _absent(reading: Reading, match: re.Match[str]) -> bool:
     return True
 
 
-def _number(item: Item) -> int | float:
-    if item.number is None:
-        raise NotUnderstood(f"“{item.text}” is no number")
-    return item.number
-
-
-def _year(item: Item) -> int:
-    if not isinstance(item.number, int) or not is_year(item):
-        raise NotUnderstood(f"“{item.text}” is no year")
-    return item.number
+def _years(reading: Reading, match: re.Match[str]) -> bool:
+    said = reading.all_of(match, "n", "n")
+    if not all(is_year(item) for item in said):
+        return False
+    ref = reading.year_column(said[0])
+    if ref is not None:
+        return _several(reading, match, ref, tuple(number_in(item) for item in said))
+    if len(said) > 1:
+        return False
+    ref = reading.date_column(said[0])
+    return add(reading, match, Filter(ref=ref, period=year_period(year_in(said[0]))))

@@ -103,10 +103,20 @@ class Linker:
             self._add("n", place, 1, value=token.text).number = token.number
             return 1
         small = token.low in self.language.stops or self._is_light(token)
+        if name_length == 1 and self._tells_when(token, named):
+            self._add("_", place, 1, value="light")
+            return 1
         if name_length and not (small and score < FULL and name_length == 1):
             self._named(place, name_length, named)
             return name_length
         return self._other(place)
+
+    def _tells_when(self, token: Token, named: Named) -> bool:
+        """Whether a verb just says what happened at the time in a column of days."""
+        if named.tables or named.best >= FULL or not token.low.endswith("ed"):
+            return False
+        families = {ref.column.family for ref, _ in named.columns}
+        return families <= {"date", "timestamp"}
 
     def _is_light(self, token: Token) -> bool:
         """Whether a word only relates others; German nouns are written large."""

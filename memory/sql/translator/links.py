@@ -171,7 +171,9 @@ class Links:
             for one, key in self._keyed.get("".join(words), ())
             if one.path != table.path
         ]
-        if len(others) != 1 or is_numeric(column) < is_numeric(others[0][1]):
+        if len(others) != 1:
+            return None
+        if not is_key_like and not is_numeric(others[0][1]):
             return None
         own = _single_key(table)
         if own is not None and own.name == column.name and own.is_key:

@@ -87,7 +87,13 @@ class Reading:
         return None
 
     def date_column(self, item: Item) -> Ref:
-        """Return the column of days nearest to an item; raises where it is unclear."""
+        """Return the column of days that an item is about; raises where it is unclear.
+
+        A verb that a column is called after tells it; else the nearest table's.
+        """
+        named = self._named_by_verb(item)
+        if named is not None:
+            return named
         for table in self.resolver.nearest(item):
             dated = [
                 Ref(table, column)
@@ -100,6 +106,21 @@ class Reading:
                 return dated[0]
             return self._told_by_verb(item, dated)
         raise NotUnderstood(f"no column tells the time of “{item.text}”")
+
+    def _named_by_verb(self, item: Item) -> Ref | None:
+        said = [light for light in self.light if light.place < item.place]
+        for light in reversed(said):
+            wanted = roots(light.text)
+            found = [
+                Ref(table, column)
+                for table in self.lexicon.schema.tables
+                for column in table.columns
+                if column.family in ("date", "timestamp")
+                and any(wanted & roots(part) for part in parts_of(column.name))
+            ]
+            if len(found) == 1:
+                return found[0]
+        return None
 
     def _told_by_verb(self, item: Item, dated: Sequence[Ref]) -> Ref:
         """Choose among columns of days by the verb said beside, else by convention."""
