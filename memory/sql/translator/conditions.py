@@ -130,3 +130,8 @@ def _number(value: str | int | float, ref: Ref) -> int | float:
     if number is None:
         raise NotUnderstood(f"{ref.shown} is compared with “{value}”")
     return number
+
+
+def compared(left: exp.Expr, operator: str, right: exp.Expr) -> exp.Expr:
+    """Return a comparison by its operator."""
+    return OPERATORS[operator](this=left, expression=right)

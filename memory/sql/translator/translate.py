@@ -66,7 +66,7 @@ def _translated(question: str, schema: Schema, today: date) -> Translation | Dec
     _check_exposure(plan)
     builder = Builder(plan, schema, Links(schema, hinted))
     tree = builder.build()
-    if len(builder.used) > 3:
+    if len(builder.joins.used) > 3:
         plan.confidence *= MANY_TABLES
     confidence = round(plan.confidence * factor, 3)
     if confidence < LEAST:
@@ -77,7 +77,7 @@ def _translated(question: str, schema: Schema, today: date) -> Translation | Dec
         sql=tree.sql(dialect=schema.dialect),
         reading=reading_of(plan),
         assumptions=tuple(plan.assumptions),
-        tables=tuple(sorted(builder.used)),
+        tables=tuple(sorted(builder.joins.used)),
         confidence=confidence,
     )
 

@@ -118,7 +118,6 @@ ASKED = {
         "SELECT members.full_name FROM members WHERE NOT EXISTS(SELECT 1 FROM loans"
         " WHERE loans.member_id = members.id)"
     ),
-    "members with loans in March 2024": None,
     "the most common genre of books": (
         "SELECT books.genre FROM books GROUP BY books.genre"
         " ORDER BY COUNT(*) DESC NULLS LAST, books.genre LIMIT 1"
@@ -131,7 +130,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("question", [q for q, sql in ASKED.items() if sql])
+@pytest.mark.parametrize("question", ASKED)
 def test_a_question_becomes_the_statement_that_answers_it(question: str) -> None:
     assert sql_of(question) == ASKED[question]
 
@@ -169,7 +168,8 @@ def test_a_bridge_is_crossed_to_what_lies_behind_it() -> None:
 
 def test_a_member_found_by_two_loans_is_listed_once() -> None:
     sql = sql_of("members who borrowed a crime book in the last 7 days")
-    assert sql.count("EXISTS") == 1 and "JOIN loans" not in sql
+    assert sql.count("EXISTS") == 1
+    assert "JOIN loans" not in sql
     assert "books.genre = 'crime'" in sql
     assert "loans.borrowed_at >= CAST('2026-11-14' AS DATE)" in sql
     assert "loans.borrowed_at < CAST('2026-11-22' AS DATE)" in sql
