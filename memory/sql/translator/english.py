@@ -48,9 +48,9 @@ SUPERLATIVES = {
     **dict.fromkeys(
         phrase_list(
             "highest;greatest;the most;most;largest number of;highest number of;"
-            "greatest number of;most number of;maximum number of;biggest number of;"
+            "greatest number of;most number of;biggest number of;"
             "the largest number of;the highest number of;the greatest number of;"
-            "the maximum number of;the most number of;the greatest amount of;"
+            "the most number of;the greatest amount of;"
             "the largest amount of;the highest amount of;best"
         ),
         Hinted("desc"),
@@ -58,7 +58,7 @@ SUPERLATIVES = {
     **dict.fromkeys(
         phrase_list(
             "lowest;fewest;least;the least;the fewest;smallest number of;"
-            "lowest number of;fewest number of;least number of;minimum number of;"
+            "lowest number of;fewest number of;least number of;"
             "the smallest number of;the lowest number of;the fewest number of;"
             "the least number of;the smallest amount of;the lowest amount of;worst"
         ),
@@ -147,7 +147,7 @@ ROLES: dict[Kind, dict[str, object]] = {
         phrase_list(
             "each;every;per;for each;for every;of each;of every;in each;in every;"
             "from each;from every;by each;grouped by;group by;broken down by;"
-            "for each of;for the different;for different;across;each of"
+            "for each of;for the different;for different;each of"
         )
     ),
     "k": dict[str, object](
@@ -278,7 +278,7 @@ ROLES: dict[Kind, dict[str, object]] = {
     "h": dict.fromkeys(phrase_list("has;have;had;having;is;are;was;were;be;been")),
     "p": dict.fromkeys(
         phrase_list(
-            "of;for;from;in;at;on;to;by;into;within;during;among;about;under which;"
+            "of;across;for;from;in;at;on;to;by;into;within;during;among;about;under which;"
             "through;belonging to;belong to;belongs to;located in;of all;for all;"
             "from all;in all;named;called;titled"
         )

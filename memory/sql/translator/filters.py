@@ -45,6 +45,7 @@ def read_filters(reading: Reading) -> None:
     rules = (
         (r"(?P<c>[ct])[ph]*(?P<not>[!0]?)(?P<l>[lc]*l)(?P<q>[qvn])", _like),
         (r"(?P<l>l+)(?P<q>[qvn])[phw]*(?P<c>c)", _like),
+        (r"(?P<c>c)(?:pt)?[wh]+(?P<l>l+)(?P<q>[qvn])", _like_shown),
         (r"(?P<c>c)[pwh,]*(?P<op>>)p?a(?P<same>c?)", average),
         (r"(?P<op>>)p?a(?P<c>c?)", average),
         (r"(?P<c>c?)[ph]*b(?P<n>[nd])&(?P<m>[nd])(?P<after>c?)", between),
@@ -121,6 +122,14 @@ def _having_after(reading: Reading, match: re.Match[str]) -> bool:
     number = number_in(reading.of(match, "n"))
     reading.plan.havings.append(Having(output=output, operator=operator, number=number))
     reading.done(match.start(), match.end())
+    return True
+
+
+def _like_shown(reading: Reading, match: re.Match[str]) -> bool:
+    """Read "notes that contain 'East'": notes are shown, and searched."""
+    shown = reading.of(match, "c")
+    _like(reading, match)
+    reading.items.insert(match.start(), shown)
     return True
 
 

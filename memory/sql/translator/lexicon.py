@@ -14,9 +14,10 @@ from memory.sql.translator.words import parts_of, roots, stem
 
 # Words of identifiers that say nothing of what a table holds.
 FILLERS = frozenset(
-    word_list(
-        "data datum daten list liste info detail table tbl dim fact record ref reference"
-        " master"
+    stem(word)
+    for word in word_list(
+        "data datum daten list liste info detail table tbl dim fact record ref"
+        " reference master"
     )
 )
 # Last words of columns that people leave out.
@@ -24,6 +25,7 @@ HEADS = frozenset(word_list("id name code key number no nr type text value"))
 ABBREVIATED = range(3, 6)
 # How sure a way of naming is; FULL ones outrank what else a word may mean.
 FULL, WITHOUT_TABLE, PART, LOOSE, DISTANT = 1.0, 0.95, 0.7, 0.6, 0.5
+SAME_ROOT, SYNONYM = 0.85, 0.8
 LEAST_COMPOUND = 4
 
 
@@ -80,17 +82,17 @@ class Lexicon:
     def meant(self, word: str) -> Iterable[tuple[str, float]]:
         """Yield words of the schema that another word may stand for, surest first."""
         plain = stem(word)
-        for root in roots(word):
-            for known in self.by_root.get(root, ()):
-                yield known, 0.85
+        for root in sorted(roots(word)):
+            for known in sorted(self.by_root.get(root, ())):
+                yield known, SAME_ROOT
         for root in sorted({plain, *roots(word)}):
-            for other in SYNONYMS.get(root, ()):
+            for other in sorted(SYNONYMS.get(root, ())):
                 if other in self.words:
-                    yield other, 0.8
+                    yield other, SYNONYM
         if len(plain) > max(ABBREVIATED):
             for length in reversed(ABBREVIATED):
                 if plain[:length] in self.words:
-                    yield plain[:length], 0.8
+                    yield plain[:length], SYNONYM
 
     def _add_table(self, table: Table, words: tuple[str, ...]) -> None:
         core = tuple(word for word in words if word not in FILLERS) or words
@@ -156,13 +158,16 @@ class Lexicon:
         plain = stem(word)
         if len(plain) < LEAST_COMPOUND:
             return []
-        ends = [known for known in self.words if known.endswith(plain)]
+        ends = [known for known in sorted(self.words) if known.endswith(plain)]
         return [known for known in ends if len(known) > len(plain)]
 
     def _known(self, word: str) -> str | None:
         if word in self.words:
             return word
-        return next((w for r in roots(word) for w in self.by_root.get(r, ())), None)
+        return next(
+            (w for r in sorted(roots(word)) for w in sorted(self.by_root.get(r, ()))),
+            None,
+        )
 
 
 def _common_prefix(names: Sequence[tuple[str, ...]]) -> int:

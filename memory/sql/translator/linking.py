@@ -11,7 +11,15 @@ from memory.sql.translator.base import Period, Ref
 from memory.sql.translator.english import ENGLISH
 from memory.sql.translator.german import GERMAN
 from memory.sql.translator.language import Kind, Language
-from memory.sql.translator.lexicon import DISTANT, FULL, LOOSE, PART, Lexicon, Named
+from memory.sql.translator.lexicon import (
+    DISTANT,
+    FULL,
+    LOOSE,
+    PART,
+    SAME_ROOT,
+    Lexicon,
+    Named,
+)
 from memory.sql.translator.periods import period_at
 from memory.sql.translator.word_lists import word_list
 from memory.sql.translator.words import Token, stem, tokens_of
@@ -20,6 +28,7 @@ LONGEST_NAME, LONGEST_VALUE = 6, 8
 # Roles whose phrases outrank a column of the same name.
 FIRM = frozenset("#aes!0>&|bB")
 ARTICLES = frozenset(word_list("the a an of der die das des dem den"))
+ONES = frozenset(word_list("a an ein eine einen einem einer eines"))
 LEAST_VALUE = 3
 
 
@@ -201,11 +210,19 @@ class Linker:
                 continue
             if {some[0].low, some[-1].low} & ARTICLES:
                 continue
+            if length > 1 and self._is_glue(some[-1]):
+                continue
             stems = [stem(t.text) for t in some if t.low not in ARTICLES]
             named = self._lookup(stems, is_single=length == 1)
             if named.best > best[2] or (named.best and not best[1]):
                 return named, length, named.best
         return best
+
+    def _is_glue(self, token: Token) -> bool:
+        """Whether a word only leads on to the next: no name ends with it."""
+        found = self.language.phrases.get((token.low,))
+        is_small = token.low in self.language.stops
+        return is_small or (found is not None and found[0] == "p")
 
     def _lookup(self, stems: list[str], *, is_single: bool) -> Named:
         named = self.lexicon.named(stems)
@@ -223,6 +240,9 @@ class Linker:
             item = self._add("n", place, 1, value=token.text)
             item.number = self.language.numbers[token.low]
             return 1
+        if token.low in ONES and self.items and self.items[-1].kind == ">":
+            self._add("n", place, 1, value=token.text).number = 1
+            return 1
         if token.low in self.language.stops:
             return 1
         light = self._is_light(token)
@@ -239,7 +259,9 @@ class Linker:
     def _light(self, place: int, token: Token) -> None:
         """Add a verb; where a table is called alike, it hints at that table."""
         item = self._add("_", place, 1, value="light")
-        for word, _ in self.lexicon.meant(token.text):
+        for word, score in self.lexicon.meant(token.text):
+            if score < SAME_ROOT:
+                continue
             tables = self.lexicon.named([word]).tables
             if tables:
                 item.tables = tables

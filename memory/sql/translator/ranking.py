@@ -115,7 +115,7 @@ def read_ranks(reading: Reading) -> None:
         (r"(?P<w>[wh]+)(?P<x>c)h?(?P<s>s)(?![#tcp])", _last_superlative),
         (r"(?P<n>n)(?P<t>t)(?=[wh].*s)", _first_few),
         (r"(?P<k>k?)(?P<n>n?)(?P<s>s)(?P<more>n?)f?(?P<x>[#p]*[ct]?)", _superlative),
-        (r"[wh]+(?P<s>a)p?(?P<x>[c])(?!.*[wh]a)", _aggregate_as_rank),
+        (r"[wh]+(?P<s>a)(?P<x>p?c|#t)(?!.*[wh]a)", _aggregate_as_rank),
     )
     for pattern, handler in rules:
         reading.each(pattern, partial(handler, reading))

@@ -56,7 +56,7 @@ def _translated(question: str, schema: Schema, today: date) -> Translation | Dec
     if not any(item.tables or item.columns or item.held for item in items):
         raise NotUnderstood("nothing in it names a table or column of this database")
     light = [item for item in items if item.kind in "_x"]
-    hinted = [item.tables[0][0] for item in light if item.tables]
+    hinted = [item.tables[0][0] for item in items if item.tables]
     _settle(items)
     reading = Reading(_told(items), lexicon, language, light)
     _read(reading)

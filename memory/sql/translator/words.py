@@ -23,8 +23,8 @@ FOLDED = str.maketrans(
 SUFFIXES = word_list(
     "ations ation ments ment ings ing ions ion ers ies ied ed er es ors or ly y e s"
 )
-GERMAN_SUFFIXES = word_list("innen ungen ung in ern en er es em e n s")
-LEAST_ROOT = 4
+GERMAN_SUFFIXES = word_list("innen ien ungen ung in ern en er es em e n s")
+LEAST_ROOT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def stem(word: str) -> str:
         return low
     single = str(inflection.singularize(low))
     # German: "Kunden" and "Kunde"; an English "open" loses its end on both sides.
-    is_plural = single.endswith("en") and len(single) > LEAST_ROOT
+    is_plural = single.endswith("en") and len(single) > 4
     return single[:-1] if is_plural else single
 
 
