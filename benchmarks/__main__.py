@@ -23,6 +23,7 @@ from benchmarks import (
     quality,
     search,
     sources,
+    text_to_sql,
     walks,
 )
 from benchmarks.database import scratch_database
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "guard": guard.run,
     "databases": databases.run,
     "discovery": discovery.run,
+    "text_to_sql": text_to_sql.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.
