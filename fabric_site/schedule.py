@@ -39,5 +39,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.remember_late_turns",
         "schedule": 600,
     },
+    "test verified examples again": {
+        "task": "memory.tasks.retest_examples",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

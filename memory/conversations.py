@@ -6,6 +6,7 @@ from connections.models import Project, User
 from graph.audiences import Audiences
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Citation, Conversation, Turn
+from memory.sql.tables import tables_of
 from retrieval.results import Contribution
 
 
@@ -36,6 +37,7 @@ def load_answer(turn: Turn) -> ChatAnswer:
         state=turn.state,
         support=tuple(turn.support),
         unknown_numbers=turn.unknown_numbers,
+        tables=tables_of(turn),
     )
 
 
