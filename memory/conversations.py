@@ -9,6 +9,9 @@ from memory.models import Citation, Conversation, Turn
 from memory.sql.tables import tables_of
 from retrieval.results import Contribution
 
+# The type, and the beginning of the key, of what rows of databases are cited by.
+ROW = "db_table"
+
 
 def start_conversation(project: Project, user: User, title: str) -> Conversation:
     """Return a new conversation that only `user` may see."""
@@ -43,17 +46,19 @@ def load_answer(turn: Turn) -> ChatAnswer:
 
 def _load_citation(citation: Citation) -> Cited:
     node = citation.node
+    # A table that is no node (yet) is a table all the same.
+    is_row = citation.key.startswith(f"{ROW}:")
     return Cited(
         n=citation.n,
         key=citation.key,
         node_id=citation.node_id,
-        node_type=node.node_type if node else "",
+        node_type=node.node_type if node else ROW if is_row else "",
         title=citation.title,
         context=node.context if node else "",
         url=citation.url,
         quote=citation.quote,
         timestamp=citation.timestamp,
-        is_gone=node is None or node.gone_at is not None,
+        is_gone=not is_row if node is None else node.gone_at is not None,
         contributions={
             arm: Contribution(**given) for arm, given in citation.contributions.items()
         },

@@ -5,8 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from memory.endings import end_conversation, idle_conversations
 from connections.models import Database
+from memory.endings import end_conversation, idle_conversations
 from memory.fading import delete_left, scopes_with_due
 from memory.fading import let_leave as let_go
 from memory.sql.examples import databases_with_examples, retest

@@ -68,17 +68,23 @@ def _row_sources(
     """Return the first rows as sources: each is cited by its table's key."""
     path = answer.tables[0] if answer.tables else ""
     key = table_key(database, path)
-    node = reading.nodes().filter(key=key).values_list("pk", flat=True).first()
+    node = reading.nodes().filter(key=key).only("context").first()
     now = timezone.now()
     columns = answer.rows.columns
     rows = [
         SourceRow(
             identity=clean_key(f"row:{answer.rows.run}:{place}:{key}"),
             key=key,
-            node_id=node,
+            node_id=node.pk if node else None,
             title=f"{database} · {path}" if path else str(database),
-            context=f"{database} · {answer.reading}",
-            text=f"{row_in_words(columns, row)}\n{' '.join(map(as_written, row))}",
+            context=node.context if node else "",
+            text="\n".join(
+                [
+                    row_in_words(columns, row),
+                    " ".join(map(as_written, row)),
+                    answer.reading,
+                ]
+            ),
             quote=row_in_words(columns, row)[:QUOTE_CHARACTERS],
             timestamp=now,
         )
@@ -132,7 +138,9 @@ def _joined_lines(
     rest = len(rows.rows) - len(sources)
     if rest > 0 or rows.truncated:
         lines.append("There are more rows than these.")
-    return _Lines(tuple(lines), tuple(dict.fromkeys(texts)))
+    return _Lines(
+        tuple(lines), tuple({source.number: source for source in texts}.values())
+    )
 
 
 def _threads(said: Sequence[Mention], sources: Sequence[Source]) -> str:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from connections.models import DatabaseColumn, DatabaseKey, DatabaseTable, Role
 from memory.sql import steps
-from tests.factories import make_audience, make_member
+from tests.factories import make_audience, make_edge, make_member, make_node
 from tests.memory.sql import fakes
 from tests.targets import make_database
 
@@ -124,3 +126,46 @@ def reviewer(project, audience):
     user = make_member(project, "reviewer@acme.test", Role.REVIEWER)
     audience.members.create(user=user)
     return user
+
+
+JOINED = "top 3 customers by revenue, and the Slack #support threads that mention them"
+NOW = timezone.now()
+
+
+def say(project, key, text, *, channel, thread="", hours=1, **fields):
+    """Put a message into a channel, and into a thread where one is named."""
+    node = make_node(
+        project, key, text, context=f"Ann Lee · {channel.title}",
+        occurred_at=NOW - timedelta(hours=hours), **fields,
+    )  # fmt: skip
+    make_edge(node, channel, "posted_in")
+    if thread:
+        make_edge(node, thread, "in_thread")
+    return node
+
+
+def place(project, key, title, node_type, **fields):
+    return make_node(project, key, title=title, node_type=node_type, **fields)
+
+
+@pytest.fixture
+def talk(project, member, other_project):
+    """A public #support and #lunch, a closed channel, another tenant's talk."""
+    support = place(project, "slack:C1", "#support", "channel")
+    lunch = place(project, "slack:C2", "#lunch", "channel")
+    closed = make_audience(project, "slack:P1", [member])
+    board = place(project, "slack:P1", "#support", "channel", audience=closed)
+    first = place(project, "slack-thread:C1:1.0", "Alarm", "thread")
+    theirs = place(other_project, "slack:C1", "#support", "channel")
+    say(project, "m1", "The alarm of Larkmoor Seafood rang at four.",
+        channel=support, thread=first, hours=5)  # fmt: skip
+    say(project, "m2", "Larkmoor Seafood wrote again.",
+        channel=support, thread=first, hours=4)  # fmt: skip
+    say(project, "m3", "It is quiet today. Penhallow has wet probes.",
+        channel=support, hours=9)  # fmt: skip
+    say(project, "m4", "Northern Ireland is far.", channel=support)
+    say(project, "m5", "Lunch with Larkmoor Seafood.", channel=lunch)
+    say(project, "m6", "Penhallow Dairies will leave us.", channel=board,
+        audience=closed)  # fmt: skip
+    say(other_project, "m7", "Larkmoor Seafood is ours.", channel=theirs)
+    return support

@@ -172,7 +172,9 @@ def _read(database, sql, values):
             cursor.execute(sql, list(values) or None)
         except psycopg.Error as error:
             raise RunFailed(str(error)) from error
-        names = [(c.name, FAMILIES.get(c.type_code, "other")) for c in cursor.description]
+        names = [
+            (c.name, FAMILIES.get(c.type_code, "other")) for c in cursor.description
+        ]
         return names, [tuple(row) for row in cursor.fetchall()]
     finally:
         opened.close()
