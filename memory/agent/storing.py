@@ -19,7 +19,7 @@ from django.utils import timezone
 from connections.models import Project, User, record_audit
 from memory.answers import ChatAnswer, Cited
 from memory.conversations import start_conversation
-from memory.models import Citation, Conversation, Turn
+from memory.models import Citation, Conversation, Turn, TurnTable
 from memory.observation_writer import PART
 from memory.observations import refer
 from memory.sql.tables import keep_tables
@@ -68,7 +68,7 @@ def _take_up(turn: Turn, question: str) -> bool:
     )
     if taken:
         Citation.objects.filter(turn_id=turn.pk).delete()
-        keep_tables(turn, ())
+        TurnTable.objects.filter(turn_id=turn.pk).delete()
     return bool(taken)
 
 

@@ -46,7 +46,7 @@ def _is_naming(name: str) -> bool:
 
 
 def kept_to_names(sql: str, schema: Schema, rows: Rows, count: int) -> str | None:
-    """Return `sql` kept to rows whose name is one of `count` placeholders.
+    """Return `sql` kept to rows whose name is one of `count` placeholders (`?`).
 
     The column is the one of names that it shows, else one that is called so in the
     tables it reads; None where there is none.
@@ -60,15 +60,9 @@ def kept_to_names(sql: str, schema: Schema, rows: Rows, count: int) -> str | Non
     column = _shown(tree, rows) or next(_called(tree, schema), None)
     if column is None:
         return None
-    places = [_placeholder(schema, place) for place in range(1, count + 1)]
+    places = [exp.Placeholder(jdbc=True) for _ in range(count)]
     kept = tree.where(exp.In(this=column.copy(), expressions=places), copy=False)
     return kept.sql(dialect=schema.dialect, comments=False)
-
-
-def _placeholder(schema: Schema, place: int) -> exp.Expression:
-    if schema.flavour == "postgres":
-        return exp.Parameter(this=exp.Literal.number(place))
-    return exp.Placeholder()
 
 
 def _shown(tree: exp.Select, rows: Rows) -> exp.Column | None:

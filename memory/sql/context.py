@@ -191,12 +191,7 @@ def _fitting(tables: Sequence[Table]) -> Iterator[Table]:
 
 def _ways(schema: Schema, full: Sequence[Table]) -> tuple[list[Table], tuple[str, ...]]:
     """Return the tables that lie between `full` ones, and the ways in words."""
-    ways = list(steps.join_paths(schema, list(full)))[:JOINS]
-    known = {table.path: table for table in schema.tables}
-    between = [
-        known[path]
-        for way in ways
-        for path in getattr(way, "tables", ())
-        if isinstance(path, str) and path in known
-    ]
-    return list(dict.fromkeys(between)), tuple(map(str, ways))
+    ways = steps.join_paths(schema, [(t.schema, t.name) for t in full])[:JOINS]
+    between = [schema.by_path[path] for way in ways for path in way.bridges]
+    said = [" AND ".join(step.condition for step in way.steps) for way in ways]
+    return list(dict.fromkeys(between)), tuple(dict.fromkeys(said))

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from connections.databases.base import Schema, Table
+from connections.databases.base import Schema
 from memory.agent.prompt import fenced
 from memory.models import VerifiedExample
 from memory.sql import steps
-from memory.sql.context import Context, values_of
+from memory.sql.context import Context
 from memory.sql.outcome import Attempt
 
 MOST_TOKENS = 3000
-VALUES, VALUE_CHARACTERS, ERROR_CHARACTERS = 5, 40, 2000
+ERROR_CHARACTERS = 2000
 
 ANSWER_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -67,7 +67,10 @@ def question_prompt(
     failed: Sequence[Attempt] = (),
 ) -> str:
     """Return what the model is asked: the schema and what went wrong as data."""
-    parts = ["The likely tables:", fenced(fence, "\n\n".join(map(_ddl, context.full)))]
+    parts = [
+        "The likely tables:",
+        fenced(fence, "\n\n".join(map(steps.as_ddl, context.full))),
+    ]
     if context.joins:
         parts += ["How they join:", fenced(fence, "\n".join(context.joins))]
     if context.named:
@@ -92,15 +95,3 @@ def _repairs(failed: Sequence[Attempt], fence: str) -> list[str]:
         fenced(fence, tried),
         "Write it so that it does not fail, or say that it cannot be answered.",
     ]
-
-
-def _ddl(table: Table) -> str:
-    """Return a table as DDL, with what its columns may hold and how they may be used."""
-    notes = []
-    for column in table.columns:
-        if column.exposure != "visible":
-            notes.append(f"-- {column.name}: {column.exposure}")
-        elif values := values_of(column)[:VALUES]:
-            said = ", ".join(repr(value[:VALUE_CHARACTERS]) for value in values)
-            notes.append(f"-- {column.name}: such as {said}")
-    return "\n".join([steps.as_ddl(table), *notes])

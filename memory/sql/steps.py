@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from importlib import import_module
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from connections.databases.base import (
     Cell,
@@ -27,6 +27,26 @@ SNAPSHOT = "connections.databases.snapshot"
 JOINS = "connections.databases.joins"
 TRANSLATOR = "memory.sql.translator"
 CHARTS = "memory.sql.charts"
+
+
+# A schema and a table of it, by their names.
+Path: TypeAlias = tuple[str, str]
+
+
+class Join(Protocol):
+    """A step along a foreign key; `condition` is it in words of SQL."""
+
+    @property
+    def condition(self) -> str: ...
+
+
+class JoinPath(Protocol):
+    """A way between two tables; `bridges` are the tables on it."""
+
+    @property
+    def steps(self) -> Sequence[Join]: ...
+    @property
+    def bridges(self) -> Sequence[Path]: ...
 
 
 @runtime_checkable
@@ -117,13 +137,13 @@ def is_of_statement(error: DatabaseError) -> bool:
     return type(error) is _of(RUNNER, "RunFailed")
 
 
-def join_paths(schema: Schema, tables: Sequence[Table]) -> Sequence[object]:
-    """Return the ways between `tables` along foreign keys."""
-    return cast("Sequence[object]", _of(JOINS, "join_paths")(schema, tables))
+def join_paths(schema: Schema, tables: Sequence[Path]) -> Sequence[JoinPath]:
+    """Return the shortest ways between `tables` along foreign keys."""
+    return cast("Sequence[JoinPath]", _of(JOINS, "join_paths")(schema, tables))
 
 
 def as_ddl(table: Table) -> str:
-    """Return `table` as the statement that would make it, with comments."""
+    """Return `table` as the statement that would make it, with comments and values."""
     return str(_of(JOINS, "as_ddl")(table))
 
 

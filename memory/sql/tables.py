@@ -89,8 +89,7 @@ def _chart(rows: Rows) -> Mapping[str, Any] | None:
 
 
 def keep_tables(turn: Turn, tables: tuple[ShownTable, ...]) -> None:
-    """Store the tables of a turn in place of those it had; in the caller's transaction."""
-    TurnTable.objects.filter(turn=turn).delete()
+    """Store the tables of a turn that has none yet; in the caller's transaction."""
     TurnTable.objects.bulk_create(
         TurnTable(
             turn=turn,

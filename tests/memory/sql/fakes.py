@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 import psycopg
@@ -104,12 +105,15 @@ def guard(sql, schema, *, limit, values=0):
     for column in tree.find_all(exp.Column):
         if column.name not in known | aliases:
             raise GuardRefused("column", f"There is no column {column.name}.")
-    found = tree.find_all(exp.Parameter, exp.Placeholder)
+    found = tree.find_all(exp.Placeholder)
     if len(list(found)) != values:
         raise GuardRefused("values", "As many placeholders as values.")
     rendered = tree.sql(dialect=schema.dialect, comments=False)
+    for place in range(1, values + 1):
+        rendered = rendered.replace("?", f"${place}", 1)
+    sent = f"SELECT * FROM ({rendered}) AS q LIMIT {limit + 1}"  # noqa: S608 # a fake
     return Guarded(
-        sql=f"SELECT * FROM ({rendered}) AS q LIMIT {limit + 1}",
+        sql=sent,
         original=sql,
         limit=limit,
         tables=tuple(dict.fromkeys(paths)),
@@ -180,25 +184,35 @@ def _read(database, sql, values):
         opened.close()
 
 
+@dataclass(frozen=True)
+class Join:
+    condition: str
+
+
+@dataclass(frozen=True)
+class JoinPath:
+    steps: tuple[Join, ...]
+    bridges: tuple[tuple[str, str], ...] = ()
+
+
 def join_paths(schema, tables):
-    chosen = {table.path for table in tables}
     return tuple(
-        f"{table.path}.{key.columns[0]} = {key.target_schema}.{key.target_table}"
-        f".{key.target_columns[0]}"
-        for table in tables
+        JoinPath((Join(f"{table.path}.{key.columns[0]} = {key.target_table}"),))
+        for table in schema.tables
         for key in table.foreign_keys
-        if f"{key.target_schema}.{key.target_table}" in chosen
+        if {(table.schema, table.name), (key.target_schema, key.target_table)}
+        <= set(tables)
     )
 
 
 def as_ddl(table):
-    lines = [
-        f"    {c.name} {c.data_type}{f' -- {c.comment}' if c.comment else ''}"
-        for c in table.columns
-    ]
-    comment = f"-- {table.comment}\n" if table.comment else ""
-    body = ",\n".join(lines)
-    return f"{comment}CREATE TABLE {table.path} (\n{body}\n)"
+    lines = []
+    for c in table.columns:
+        notes = [c.comment, c.exposure if c.exposure != "visible" else ""]
+        if c.values and c.exposure == "visible":
+            notes.append("values: " + ", ".join(f"'{value}'" for value in c.values))
+        lines.append(f"  {c.name} {c.data_type} -- {'; '.join(filter(None, notes))}")
+    return "\n".join([f"CREATE TABLE {table.path} ( -- {table.comment}", *lines, ");"])
 
 
 def stand_in(monkeypatch):

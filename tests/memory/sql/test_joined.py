@@ -192,5 +192,5 @@ class TestNamesFirst:
         )
         assert kept == (
             "SELECT SUM(c.revenue) AS total FROM customers AS c "
-            'WHERE "c"."name" IN ($1, $2)'
+            'WHERE "c"."name" IN (?, ?)'
         )
