@@ -47,5 +47,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "connections.tasks.discover_databases",
         "schedule": 86_400,
     },
+    "test verified examples again": {
+        "task": "memory.tasks.retest_examples",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from connections.records import JSON
+from memory.sql.tables import ShownTable
 from retrieval.results import Contribution, utc
 
 
@@ -71,6 +72,7 @@ class ChatAnswer:
     state: str = "done"
     support: tuple[Mapping[str, Any], ...] = ()
     unknown_numbers: int = 0
+    tables: tuple[ShownTable, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -79,7 +81,7 @@ class ChatAnswer:
             "answer": self.answer,
             "grounded": self.grounded,
             "citations": [cited.as_json() for cited in self.citations],
-            "sql": [],
+            "sql": [table.as_json() for table in self.tables],
             "calls": [asdict(call) for call in self.calls],
             "lambda": self.effort,
             "model": self.model,

@@ -13,6 +13,7 @@ class MemoryConfig(AppConfig):
             records,
         )
         from memory.fading import due_nodes
+        from memory.sql import agent_tool  # noqa: F401 - it registers itself
         from memory.support import check_support
         from retrieval.search import left_out
 

@@ -6,7 +6,11 @@ from connections.models import Project, User
 from graph.audiences import Audiences
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Citation, Conversation, Turn
+from memory.sql.tables import tables_of
 from retrieval.results import Contribution
+
+# The type, and the beginning of the key, of what rows of databases are cited by.
+ROW = "db_table"
 
 
 def start_conversation(project: Project, user: User, title: str) -> Conversation:
@@ -36,22 +40,25 @@ def load_answer(turn: Turn) -> ChatAnswer:
         state=turn.state,
         support=tuple(turn.support),
         unknown_numbers=turn.unknown_numbers,
+        tables=tables_of(turn),
     )
 
 
 def _load_citation(citation: Citation) -> Cited:
     node = citation.node
+    # A table that is no node (yet) is a table all the same.
+    is_row = citation.key.startswith(f"{ROW}:")
     return Cited(
         n=citation.n,
         key=citation.key,
         node_id=citation.node_id,
-        node_type=node.node_type if node else "",
+        node_type=node.node_type if node else ROW if is_row else "",
         title=citation.title,
         context=node.context if node else "",
         url=citation.url,
         quote=citation.quote,
         timestamp=citation.timestamp,
-        is_gone=node is None or node.gone_at is not None,
+        is_gone=not is_row if node is None else node.gone_at is not None,
         contributions={
             arm: Contribution(**given) for arm, given in citation.contributions.items()
         },

@@ -5,9 +5,11 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
+from connections.models import Database
 from memory.endings import end_conversation, idle_conversations
 from memory.fading import delete_left, scopes_with_due
 from memory.fading import let_leave as let_go
+from memory.sql.examples import databases_with_examples, retest
 from memory.support import close_unsupported
 
 
@@ -35,3 +37,17 @@ def close_unproven() -> None:
 def delete_faded() -> None:
     """Delete what left memory more than 30 days ago."""
     delete_left()
+
+
+@shared_task(ignore_result=True, expires=3600)
+def retest_examples() -> None:
+    """Test the verified examples of every database, each in a task of its own."""
+    for pk in databases_with_examples():
+        retest_examples_of.delay(str(pk))
+
+
+@shared_task(ignore_result=True, expires=3600)
+def retest_examples_of(database: str) -> None:
+    """Test the verified examples of one database; a discovery that changed it asks so."""
+    if row := Database.objects.filter(pk=database, enabled=True).first():
+        retest(row)

@@ -73,11 +73,19 @@ class Draft:
         self.check()
         yield events.status("searching", _doing(name, arguments))
         before = len(self.reading.sources.found)
+        shown = len(self.reading.tables)
         self.told = call_tool(self.reading, name, arguments)
         yield events.call(self.told[0])
         if new := self.reading.sources.since(before):
             yield events.sources(new)
+        yield from self._new_tables(shown)
         self.check()
+
+    def _new_tables(self, shown: int) -> Iterator[Event]:
+        for place, table in enumerate(self.reading.tables[shown:], start=shown):
+            yield events.sql(table)
+            if table.chart:
+                yield events.chart(place, table.chart)
 
     def look_for_newer(self, told: Told) -> Iterator[Event]:
         """Look for what is newer than the stale claims just read, each once."""
@@ -146,6 +154,7 @@ class Draft:
             state=state.value,
             support=tuple(one.as_json() for one in self.support),
             unknown_numbers=self._filter.unknown_numbers,
+            tables=tuple(reading.tables),
         )
 
     def _tell(self, settled: str) -> Iterator[Event]:
@@ -163,6 +172,8 @@ class Draft:
         """Return the words of a source that the last sentence rests on."""
         if number not in self.quotes:
             source = self.reading.sources.found[number]
+            if source.quote:
+                return source.quote
             last = sentences(self.text.rstrip())[-1:]
             with database():
                 self.quotes[number] = support.quote_of(
@@ -172,6 +183,7 @@ class Draft:
 
 
 def _doing(name: str, arguments: Mapping[str, Any] | None) -> str:
-    said = (arguments or {}).get("query") or (arguments or {}).get("of") or ""
+    given = arguments or {}
+    said = given.get("query") or given.get("of") or given.get("question") or ""
     words = " ".join(str(said).split())[:80]
     return f"{name.replace('_', ' ').capitalize()}: {words}" if words else name

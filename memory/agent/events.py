@@ -14,6 +14,7 @@ from typing import Literal
 
 from connections.records import JSON
 from memory.answers import Call, ChatAnswer, Cited
+from memory.sql.tables import ShownTable
 
 Name = Literal[
     "status",
@@ -106,6 +107,20 @@ def delta(text: str) -> Event:
 def citation(cited: Cited) -> Event:
     """A citation as in the answer: it comes after the delta that first refers to it."""
     return Event("citation", cited.as_json())
+
+
+def sql(table: ShownTable) -> Event:
+    """`{connection, sql, columns, rows, row_count, truncated, took_ms, ...}`: a table.
+
+    As in the answer's `sql`: besides, `question`, `reading`, `assumptions`, `tables`,
+    and the ids of the database and of the run. It comes after the call that asked.
+    """
+    return Event("sql", table.as_json())
+
+
+def chart(place: int, shape: Mapping[str, JSON]) -> Event:
+    """`{place, ...}`: how the answer's table of that place (from 0) may be drawn."""
+    return Event("chart", {"place": place, **shape})
 
 
 def followups(questions: Sequence[str]) -> Event:

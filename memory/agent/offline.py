@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from memory.agent import events
 from memory.agent.database import database
 from memory.agent.draft import Draft
 from memory.agent.events import Event
+from memory.agent.plain_words import plain
 from memory.agent.reading_tools import PASSAGES
 from memory.agent.sources import Source
 from memory.agent.support import Supported
 from memory.extract import Passage, choose
+from memory.sentences import numbers_of
+from memory.sql.choosing import worth_asking
 from retrieval.results import Result, SearchAnswer
 
 MODEL = "extractive"
@@ -23,8 +26,10 @@ NOTHING = (
 NO_DATA = (
     "Nothing was found: this project has nothing you may see on any of these words."
 )
-_NUMBER = re.compile(r"[\[\u3010\uff3b]\s*(\d+)\s*[\]\u3011\uff3d]")
-_ADDRESS = re.compile(r"\b(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.)[^\s<>`\"\u201c\u201d]+")
+IN_VAIN = "The database was asked too, and gave no answer. {why}"
+# Beside rows that answer, a passage has to be about nearly all that was asked.
+BESIDE_ROWS = 0.8
+QUESTION_CHARACTERS = 1000
 _TIE = re.compile(
     r"\b(?:connect\w*|related?|relation\w*|linked?|tied?|hang\w* together)\b",
     re.IGNORECASE,
@@ -44,6 +49,8 @@ def answer_offline(draft: Draft) -> Iterator[Event]:
     with database():
         asked = reading.question if reading.question.strip() else ""
         passages = choose(reading.project, asked, found.results) if asked else []
+    if (yield from _tell_rows(draft, passages)):
+        passages = [one for one in passages if one.support >= BESIDE_ROWS]
     yield events.status("writing", "Writing the answer")
     yield from _quote(draft, passages)
     if not draft.text:
@@ -82,6 +89,34 @@ def _tell_ties(draft: Draft, found: SearchAnswer) -> Iterator[Event]:
     draft.support += [Supported(plain(way), cited) for way in told.notes if cited]
 
 
+def _tell_rows(draft: Draft, passages: list[Passage]) -> Generator[Event, None, bool]:
+    """Where a database may answer better than the passages do, ask it; return whether
+    it answered."""
+    reading = draft.reading
+    with database():
+        support = max((one.support for one in passages), default=0.0)
+        asked = worth_asking(
+            reading.question, reading.project, reading.user, beside=support
+        )
+    if asked is None:
+        return False
+    wanted = {
+        "question": reading.question[:QUESTION_CHARACTERS],
+        "database": asked.name,
+    }
+    yield from draft.call("ask_database", wanted)
+    if draft.told is None:
+        return False
+    call, told = draft.told
+    begins = len(draft.text)
+    yield from draft.say(told.answer or IN_VAIN.format(why=plain(call.error)))
+    yield from draft.end_text()
+    for line in draft.text[begins:].splitlines():
+        if numbers := numbers_of(line):
+            draft.support.append(Supported(line.strip(), numbers))
+    return not call.error
+
+
 def _quote(draft: Draft, passages: list[Passage]) -> Iterator[Event]:
     for passage in passages:
         source = _source_of(draft, passage.result)
@@ -107,12 +142,3 @@ def _no_answer(found: SearchAnswer) -> str:
         return NO_DATA
     arms = " and ".join(name for name, count in found.arms.items() if count)
     return NOTHING.format(arms=arms, count=len(found.results))
-
-
-def plain(text: str) -> str:
-    """Return a source's words without numbers that look like citations.
-
-    An address in them is shown as code: it can be read, but it leads nowhere.
-    """
-    words = _NUMBER.sub(r"(\1)", " ".join(text.split()))
-    return _ADDRESS.sub(lambda found: f"`{found[0]}`", words)

@@ -26,7 +26,7 @@ class Source:
 
     number: int
     key: str
-    node_id: int
+    node_id: int | None
     node_type: str
     title: str
     context: str
@@ -37,6 +37,8 @@ class Source:
     is_gone: bool = False
     stale: Staleness = FRESH
     contributions: Mapping[str, Contribution] = field(default_factory=dict)
+    # Its words as they are cited, where they are not to be looked for in `text`.
+    quote: str = ""
 
     @property
     def name(self) -> str:
@@ -72,6 +74,20 @@ class Source:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """A row of a result: `identity` tells it from the others of its table."""
+
+    identity: str
+    key: str
+    node_id: int | None
+    title: str
+    context: str
+    text: str
+    quote: str
+    timestamp: datetime
+
+
 @dataclass(slots=True)
 class Sources:
     """What was read so far; a thing read twice keeps its number."""
@@ -86,6 +102,10 @@ class Sources:
     def add_nodes(self, nodes: Iterable[Node]) -> list[Source]:
         return [self._add(_of_node(node)) for node in nodes]
 
+    def add_rows(self, rows: Iterable[SourceRow]) -> list[Source]:
+        """Add rows of databases: each has its own number, and the key of its table."""
+        return [self._add(_of_row(row), row.identity) for row in rows]
+
     def is_known(self, number: int) -> bool:
         return number in self.found
 
@@ -96,13 +116,13 @@ class Sources:
     def since(self, number: int) -> list[Cited]:
         """Return the sources after that number, as events tell them."""
         return [
-            source.cited(source.number, source.text[:QUOTE_CHARACTERS])
+            source.cited(source.number, source.quote or source.text[:QUOTE_CHARACTERS])
             for source in self.found.values()
             if source.number > number
         ]
 
-    def _add(self, fields: dict[str, object]) -> Source:
-        key = str(fields["key"])
+    def _add(self, fields: dict[str, object], identity: str = "") -> Source:
+        key = identity or str(fields["key"])
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         if number not in self.found:
             self.found[number] = Source(number=number, **fields)  # type: ignore[arg-type] # of the two below
@@ -141,4 +161,18 @@ def _of_node(node: Node) -> dict[str, object]:
         "timestamp": node.occurred_at,
         "store": "memory" if node.origin == "memory" else "graph",
         "is_gone": node.gone_at is not None,
+    }
+
+
+def _of_row(row: SourceRow) -> dict[str, object]:
+    return {
+        "key": row.key,
+        "node_id": row.node_id,
+        "node_type": "db_table",
+        "title": row.title,
+        "context": row.context,
+        "url": "",
+        "text": row.text,
+        "timestamp": row.timestamp,
+        "quote": row.quote,
     }

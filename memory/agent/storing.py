@@ -19,9 +19,10 @@ from django.utils import timezone
 from connections.models import Project, User, record_audit
 from memory.answers import ChatAnswer, Cited
 from memory.conversations import start_conversation
-from memory.models import Citation, Conversation, Turn
+from memory.models import Citation, Conversation, Turn, TurnTable
 from memory.observation_writer import PART
 from memory.observations import refer
+from memory.sql.tables import keep_tables
 
 TOUCH_SECONDS, DEAD_SECONDS = 5.0, 60.0
 REMEMBER = "memory.remember_turn"
@@ -67,6 +68,7 @@ def _take_up(turn: Turn, question: str) -> bool:
     )
     if taken:
         Citation.objects.filter(turn_id=turn.pk).delete()
+        TurnTable.objects.filter(turn_id=turn.pk).delete()
     return bool(taken)
 
 
@@ -123,6 +125,7 @@ def finish(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
         row.save()
         Citation.objects.filter(turn=row).delete()
         Citation.objects.bulk_create(_rows(row, answer.citations))
+        keep_tables(row, answer.tables)
         # What was only found strengthens no memory: what the answer rests on does.
         if pulled := [
             one.node_id

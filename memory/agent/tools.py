@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +21,15 @@ from graph.querysets import NodeQuerySet
 from memory.agent.database import database
 from memory.agent.sources import Source, Sources
 from memory.answers import Call
+from memory.sql.tables import ShownTable
 from retrieval.results import SearchAnswer
 from retrieval.search import visible_nodes
 
 LONGEST_ARGUMENT = 400
+
+
+def never() -> bool:
+    return False
 
 
 class ToolError(Refused):
@@ -34,7 +40,11 @@ class ToolError(Refused):
 
 @dataclass(slots=True)
 class Reading:
-    """Who asks, and what was read for the answer so far."""
+    """Who asks, and what was read for the answer so far.
+
+    `shown_in` names the answer where runs of statements are recorded; `stop` says
+    whether nobody waits for it any more.
+    """
 
     project: Project
     user: User | None
@@ -47,6 +57,9 @@ class Reading:
     # The first search: how the question was understood, and all that it found.
     first: SearchAnswer | None = None
     hops: int = 0
+    tables: list[ShownTable] = field(default_factory=list)
+    shown_in: str = ""
+    stop: Callable[[], bool] = never
 
     def nodes(self) -> NodeQuerySet:
         """Return the nodes of the project that the asker may see now."""
@@ -55,20 +68,29 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a tool found: sources, and what it says of them besides their words."""
+    """What a tool found: sources, and what it says of them besides their words.
+
+    `answer` is an answer ready to be given, with the numbers of its sources.
+    """
 
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     count: int = 0
     failure: Exception | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """A tool with the function that answers its calls; it raises `Refused`."""
+    """A tool with the function that answers its calls; it raises `Refused`.
+
+    One that `asks_elsewhere` takes its turns at our own database itself: it waits for
+    others most of its time.
+    """
 
     tool: Tool
     run: Callable[[Reading, Mapping[str, Any]], Told]
+    asks_elsewhere: bool = False
 
 
 # By name; a layer that has something to be read registers its tool here.
@@ -80,6 +102,8 @@ def tool(
     description: str,
     properties: Mapping[str, Mapping[str, Any]],
     required: tuple[str, ...] = (),
+    *,
+    asks_elsewhere: bool = False,
 ) -> Callable[[Callable[[Reading, Mapping[str, Any]], Told]], AgentTool]:
     """Decorate the function of a tool to register it."""
     parameters = {
@@ -89,7 +113,7 @@ def tool(
         "additionalProperties": False,
     }
     described = Tool(name, description, parameters)
-    return lambda run: tools.add(name, AgentTool(described, run))
+    return lambda run: tools.add(name, AgentTool(described, run, asks_elsewhere))
 
 
 def call_tool(
@@ -104,7 +128,7 @@ def call_tool(
     try:
         wanted = tools[name]
         _check(wanted.tool, arguments)
-        with database():
+        with nullcontext() if wanted.asks_elsewhere else database():
             told = wanted.run(reading, arguments or {})
     except (Refused, UnknownName) as wrong:
         told, error = Told(failure=wrong), str(wrong)

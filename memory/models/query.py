@@ -24,6 +24,7 @@ class TurnTable(models.Model):
         DatabaseQuery, models.SET_NULL, null=True, related_name="+"
     )
     question = models.TextField()
+    reading = models.TextField(blank=True, help_text="How the question was read.")
     assumptions = ArrayField(models.TextField(), default=list)
     sql = models.TextField()
     tables = ArrayField(models.TextField(), default=list)

@@ -92,7 +92,8 @@ def test_another_s_text_would_be_seen(attacked, member):
 
 
 def test_only_tools_that_read_are_registered():
-    assert set(tools.tools) == {"search", "walk", "paths", "timeline", "recall"}
+    reading = {"search", "walk", "paths", "timeline", "recall", "ask_database"}
+    assert set(tools.tools) == reading
 
 
 @pytest.mark.skipif(
