@@ -15,6 +15,7 @@ from connections.models import (
     ApiToken,
     Audience,
     Audit,
+    DatabaseQuery,
     Membership,
     ModelCredential,
     ModelUsage,
@@ -81,6 +82,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     "History": (
         Section(Conversation, "Your conversations", "forum"),
         Section(Feedback, "Feedback on answers", "thumbs_up_down"),
+        Section(DatabaseQuery, "Runs of statements", "query_stats"),
         Section(Audit, "Audit", "history"),
     ),
 }

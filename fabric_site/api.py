@@ -12,6 +12,12 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.databases import (
+    DatabaseAskView,
+    DatabaseQueryView,
+    RunViewSet,
+    SavedQueryViewSet,
+)
 from memory.api.gk import EnvironmentsView, MemoryGraphView
 from memory.api.observations import ContextView, ObservationViewSet, SyncView
 from memory.api.views import ChatView, ConversationViewSet, StopView
@@ -21,6 +27,8 @@ router = SimpleRouter(use_regex_path=False)
 router.register("projects", ProjectViewSet)
 router.register("graph/nodes", NodeViewSet)
 router.register("graph/edges", EdgeViewSet)
+router.register("connections/queries", RunViewSet)
+router.register("connections/saved-queries", SavedQueryViewSet)
 router.register("memory/conversations", ConversationViewSet)
 router.register("memory/observations", ObservationViewSet)
 
@@ -37,6 +45,16 @@ urlpatterns = [
     path("search/", SearchView.as_view(), name="search"),
     path("memory/context/", ContextView.as_view(), name="memory-context"),
     path("memory/sync/", SyncView.as_view(), name="memory-sync"),
+    path(
+        "connections/databases/<uuid:pk>/query/",
+        DatabaseQueryView.as_view(),
+        name="database-query",
+    ),
+    path(
+        "connections/databases/<uuid:pk>/ask/",
+        DatabaseAskView.as_view(),
+        name="database-ask",
+    ),
     path("chat/", ChatView.as_view(), name="api-chat"),
     path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
     # Published without a slash at the end; both are answered.
