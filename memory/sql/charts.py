@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["number", "line", "bar"]
 
 # More bars cannot be read, more points add nothing to a line.
 BARS_MOST, POINTS_MOST, LINES_MOST = 30, 1_000, 2
-FEWEST = 2
+FEWEST, SCALES_APART = 2, 20
 MOMENTS = frozenset({"date", "timestamp"})
 NAMES = frozenset({"text", "boolean", "date", "timestamp", "time"})
 YEARS = range(1000, 3000)
@@ -38,6 +38,7 @@ def chart_of(rows: Rows) -> Chart | None:
 
     One number alone is a big number. One date or category with one or two numbers is
     a line or bars: where each date or category stands once, and no number is absent.
+    Of two numbers that no scale shows together, the first is drawn.
     A result that was cut would draw a part as if it were all.
     """
     if rows.truncated or not rows.rows:
@@ -78,7 +79,17 @@ def _with_axis(rows: Rows, x: int, y: tuple[int, ...]) -> Chart | None:
     is_line = rows.columns[x].family in {*MOMENTS, "number"}
     if len(axis) > (POINTS_MOST if is_line else BARS_MOST):
         return None
-    return Chart(kind="line" if is_line else "bar", x=x, y=y)
+    shown = y if _are_comparable(rows, y) else y[:1]
+    return Chart(kind="line" if is_line else "bar", x=x, y=shown)
+
+
+def _are_comparable(rows: Rows, y: tuple[int, ...]) -> bool:
+    """Return whether the numbers can be read on one scale: beside one that is many
+    times as large the other could not be seen."""
+    largest = [
+        max(abs(number_of(cell) or 0.0) for cell in _column(rows, place)) for place in y
+    ]
+    return max(largest) <= SCALES_APART * min(largest)
 
 
 def _are_years(cells: Sequence[AnyCell]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -55,6 +55,13 @@ class ResultGrid:
     shortened: int = 0
     warnings: tuple[str, ...] = ()
     run: UUID | None = None
+
+    @property
+    def lines(self) -> Iterator[list[tuple[str | None, bool]]]:
+        """Yield each row's cells, each with whether it stands among numbers."""
+        numbers = [column.is_number for column in self.columns]
+        for row in self.rows:
+            yield list(zip(row, numbers, strict=False))
 
     @property
     def is_part(self) -> bool:

@@ -37,6 +37,8 @@ class ShownDatabaseTable:
     written: str
     columns: tuple[ShownDatabaseColumn, ...]
     is_open: bool
+    # Its schema, where it must be said.
+    schema: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +88,15 @@ def written(name: str, dialect: str) -> str:
 
 def _table(table: Table, schema: Schema, *, is_open: bool) -> ShownDatabaseTable:
     name = written(table.name, schema.dialect)
-    if table.schema != schema.default_schema:
+    is_near = table.schema == schema.default_schema
+    if not is_near:
         name = f"{written(table.schema, schema.dialect)}.{name}"
     return ShownDatabaseTable(
         table=table,
         written=name,
         columns=tuple(_column(one, table, schema) for one in table.columns),
         is_open=is_open,
+        schema="" if is_near else table.schema,
     )
 
 

@@ -76,14 +76,15 @@ function fill(made, { columns, rows }) {
   const body = made.querySelector("tbody");
   for (const row of rows) {
     const line = body.insertRow();
-    for (const value of row) {
+    row.forEach((value, at) => {
       const cell = line.insertCell();
+      cell.classList.toggle("number", columns[at]?.family === "number");
       cell.textContent = value === null ? "NULL" : String(value);
       if (value === null) {
         cell.dataset.null = "";
-        cell.className = "null";
+        cell.classList.add("null");
       }
-    }
+    });
   }
   if (!rows.length) {
     const line = body.insertRow();

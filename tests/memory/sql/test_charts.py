@@ -50,6 +50,12 @@ def test_the_axis_may_stand_anywhere():
     assert drawn(result("number text number", *rows)) == ("bar", 1, (0, 2))
 
 
+def test_of_two_numbers_that_no_scale_shows_the_first_is_drawn():
+    near, far = [("a", 100, 6), ("b", 90, 9)], [("a", 100, 4), ("b", 90, 2)]
+    assert drawn(result("text number number", *near)) == ("bar", 0, (1, 2))
+    assert drawn(result("text number number", *far)) == ("bar", 0, (1,))
+
+
 def test_years_beside_a_number_are_a_line():
     rows = [(2024, 10), (2025, 12), (2026, 9)]
     assert drawn(result("number number", *rows)) == ("line", 0, (1,))

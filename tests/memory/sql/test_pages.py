@@ -207,8 +207,8 @@ def test_a_schema_that_was_never_read_says_so(shop, page):
 
 def test_a_statement_is_run_and_its_rows_shown_with_a_chart(shop, page, member):
     text = run(page, shop, BY_COUNTRY + " ORDER BY country").content.decode()
-    assert "<td>DE</td><td>2</td>" in text
-    assert "<td>GB</td><td>1</td>" in text
+    assert '<td>DE</td><td class="number">2</td>' in text
+    assert '<td>GB</td><td class="number">1</td>' in text
     assert 'data-chart="bar" data-x="0" data-y="1"' in text
     assert "Bar chart of people by country" in text
     row = DatabaseQuery.objects.get()
@@ -262,7 +262,7 @@ def test_without_scripts_the_whole_page_comes_with_the_statement_kept(shop, page
 
 def test_a_page_holds_a_thousand_rows_and_says_that_there_are_more(shop, page):
     text = run(page, shop, "SELECT n FROM numbers ORDER BY n").content.decode()
-    assert text.count("<tr><td>") == 1000
+    assert text.count('<tr><td class="number">') == 1000
     assert "1000 rows read, and there are more" in text
     assert 'class="grid short"' in text
 
@@ -555,5 +555,5 @@ def test_a_stored_chart_of_what_is_not_there_is_not_drawn(
 ):
     row = a_turn(project, member, shop, chart=chart)
     text = page.get(reverse("turn", args=[row.turn_id])).content.decode()
-    assert "<td>1234</td>" in text
+    assert '<td class="number">1234</td>' in text
     assert "data-chart" not in text
