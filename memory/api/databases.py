@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
@@ -37,6 +38,20 @@ from memory.sql.saved import delete_saved, save_query, saved_seen_by
 from memory.sql.statements import cancel_run, run_statement, runs_seen_by
 
 SHOWN_IN = "api"
+PROBLEM = "application/problem+json"
+# What a database may answer besides; each is a problem as any other.
+REFUSALS: dict[Any, Any] = {
+    (status, PROBLEM): OpenApiResponse(OpenApiTypes.OBJECT, description=description)
+    for status, description in {
+        422: "It is not run, or not answered; `rule` names the guard's rule.",
+        502: "The database could not be read; `code` and `detail` say why.",
+    }.items()
+}
+TAKEN: dict[Any, Any] = {
+    (409, PROBLEM): OpenApiResponse(
+        OpenApiTypes.OBJECT, description="You have saved another by that title."
+    )
+}
 
 
 class NotAnswered(Refused):
@@ -55,7 +70,7 @@ class DatabaseQueryView(APIView):
     @extend_schema(
         tags=["databases"],
         request=QueryParameters,
-        responses=RowsResponse,
+        responses={200: RowsResponse, **REFUSALS},
         operation_id="database_query",
         summary="Run a statement",
     )
@@ -81,15 +96,15 @@ class DatabaseAskView(APIView):
     @extend_schema(
         tags=["databases"],
         request=QuestionParameters,
-        responses=AnswerResponse,
+        responses={200: AnswerResponse, **REFUSALS},
         operation_id="database_ask",
         summary="Ask in words",
     )
     def post(self, request: Request, pk: uuid.UUID) -> Response:
-        from memory.sql.asking import Unanswered, ask_database
-
         database = open_database(request, pk)
         asked = QuestionParameters.of_body(request)
+        from memory.sql.asking import Unanswered, ask_database
+
         answer = ask_database(
             database,
             asked["question"],
@@ -172,7 +187,9 @@ class SavedQueryViewSet(
         return super().list(request, *args, **kwargs)
 
     @extend_schema(
-        request=SavedParameters, responses={201: SavedSerializer}, summary="Save"
+        request=SavedParameters,
+        responses={201: SavedSerializer, **TAKEN},
+        summary="Save",
     )
     def create(self, request: Request) -> Response:
         asked = SavedParameters.of_body(request)
@@ -186,7 +203,9 @@ class SavedQueryViewSet(
         return Response(self.get_serializer(row).data, 201)
 
     @extend_schema(
-        request=SavedChanges, responses=SavedSerializer, summary="Change or share"
+        request=SavedChanges,
+        responses={200: SavedSerializer, **TAKEN},
+        summary="Change or share",
     )
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         asked = SavedChanges.of_body(request)

@@ -252,10 +252,6 @@ def test_a_server_that_fails_leaves_the_statement(at_shop: Page) -> None:
 
 
 def test_nothing_reaches_beyond_a_phone(page: Page, shop: Database) -> None:  # noqa: F811
-    page.add_init_script(
-        """document.addEventListener('securitypolicyviolation', (e) => console.log('CSPV', e.sourceFile, e.lineNumber, e.columnNumber, new Error().stack, e.target.outerHTML?.slice(0,300)))"""
-    )
-    page.on("console", lambda m: print("CONSOLE", m.text, m.location))
     page.set_viewport_size(PHONE)
     page.goto("/databases/")
     assert too_wide(page) == []
