@@ -24,6 +24,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from connections import (  # register their own
     admin_databases,  # noqa: F401
     admin_models,  # noqa: F401
+    admin_queries,  # noqa: F401
     admin_runs,  # noqa: F401
     admin_schema,  # noqa: F401
     admin_tokens,  # noqa: F401

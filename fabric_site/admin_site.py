@@ -16,6 +16,7 @@ from connections.models import (
     Audience,
     Audit,
     Database,
+    DatabaseQuery,
     DatabaseTable,
     Membership,
     ModelCredential,
@@ -85,6 +86,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
     "History": (
         Section(Conversation, "Your conversations", "forum"),
         Section(Feedback, "Feedback on answers", "thumbs_up_down"),
+        Section(DatabaseQuery, "Runs of statements", "query_stats"),
         Section(Audit, "Audit", "history"),
     ),
 }

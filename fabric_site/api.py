@@ -13,6 +13,12 @@ from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
+from memory.api.databases import (
+    DatabaseAskView,
+    DatabaseQueryView,
+    RunViewSet,
+    SavedQueryViewSet,
+)
 from memory.api.gk import EnvironmentsView, MemoryGraphView
 from memory.api.observations import ContextView, ObservationViewSet, SyncView
 from memory.api.views import ChatView, ConversationViewSet, StopView
@@ -23,6 +29,8 @@ router.register("projects", ProjectViewSet)
 router.register("connections/databases", DatabaseViewSet)
 router.register("graph/nodes", NodeViewSet)
 router.register("graph/edges", EdgeViewSet)
+router.register("connections/queries", RunViewSet)
+router.register("connections/saved-queries", SavedQueryViewSet)
 router.register("memory/conversations", ConversationViewSet)
 router.register("memory/observations", ObservationViewSet)
 
@@ -40,6 +48,16 @@ urlpatterns = [
     path("search/", SearchView.as_view(), name="search"),
     path("memory/context/", ContextView.as_view(), name="memory-context"),
     path("memory/sync/", SyncView.as_view(), name="memory-sync"),
+    path(
+        "connections/databases/<uuid:pk>/query/",
+        DatabaseQueryView.as_view(),
+        name="database-query",
+    ),
+    path(
+        "connections/databases/<uuid:pk>/ask/",
+        DatabaseAskView.as_view(),
+        name="database-ask",
+    ),
     path("chat/", ChatView.as_view(), name="api-chat"),
     path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
     # Published without a slash at the end; both are answered.

@@ -22,6 +22,7 @@ from memory.chips import Chip, chips_of, ignored_in
 from memory.conversations import load_answer
 from memory.marked_up import answer_html
 from memory.models import Feedback, Observation, Turn
+from memory.sql.result_grids import ShownTurnTable, shown_turn_tables
 
 _NUMBER = re.compile(r"\s*\[(\d{1,3})\]")
 _OPEN, _CLOSE = "\x02", "\x03"
@@ -72,6 +73,7 @@ class ShownTurn:
     is_withheld: bool
     feedback: Feedback | None
     remembered: int
+    tables: tuple[ShownTurnTable, ...] = ()
 
     @property
     def has_errors(self) -> bool:
@@ -105,25 +107,40 @@ def shown_turns(turns: Iterable[Turn], user: User) -> list[ShownTurn]:
     kept = Observation.objects.filter(turn__in=turns, left_at=None, node__in=visible)
     counted = kept.order_by().values_list("turn").annotate(Count("pk"))
     remembered = dict(counted)
+    tables = shown_turn_tables(turns, user)
     return [
-        shown(turn, user, given.get(turn.pk), remembered.get(turn.pk, 0))
+        shown(
+            turn,
+            user,
+            given.get(turn.pk),
+            remembered.get(turn.pk, 0),
+            tuple(tables.get(turn.pk, ())),
+        )
         for turn in turns
     ]
 
 
 def shown(
-    turn: Turn, user: User, feedback: Feedback | None = None, remembered: int = 0
+    turn: Turn,
+    user: User,
+    feedback: Feedback | None = None,
+    remembered: int = 0,
+    tables: tuple[ShownTurnTable, ...] | None = None,
 ) -> ShownTurn:
     """Return `turn` as `user` may see it.
 
-    An answer is made of its sources' words: where one of them is closed to the user
-    by now, the answer is withheld with it.
+    An answer is made of its sources' words: where one of them, or a database that it
+    asked, is closed to the user by now, the answer is withheld with it.
     """
+    if tables is None:
+        tables = tuple(shown_turn_tables([turn], user).get(turn.pk, ()))
     answer = load_answer(turn)
     contents = _open_contents(user, answer)
     marked = _marked_quotes(turn)
     cards = tuple(_card(cited, contents, marked) for cited in answer.citations)
-    is_withheld = any(card.is_withheld for card in cards)
+    is_withheld = any(card.is_withheld for card in cards) or any(
+        table.is_withheld for table in tables
+    )
     numbers = {cited.n for cited in answer.citations}
     # What was quoted stays as its source has it; only a model writes Markdown.
     is_quoted = answer.model in ("", MODEL)
@@ -139,6 +156,7 @@ def shown(
         is_withheld=is_withheld,
         feedback=feedback,
         remembered=remembered,
+        tables=() if is_withheld else tables,
     )
 
 

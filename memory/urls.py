@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from memory import gk_pages, memory_pages, pages, turn_pages
 
@@ -37,4 +37,5 @@ urlpatterns = [
         memory_pages.change,
         name="observation_change",
     ),
+    path("", include("memory.sql.urls")),
 ]

@@ -5,6 +5,7 @@ import { Asking } from "./chat/asking.js";
 import * as cards from "./chat/cards.js";
 import { copy } from "./chat/copying.js";
 import { Palette } from "./chat/palette.js";
+import { enhance } from "./results.js";
 
 const form = document.querySelector("[data-ask]");
 const turns = document.querySelector("[data-turns]");
@@ -46,6 +47,7 @@ function lastOf(selector) {
 function ready(within) {
   for (const extra of within.querySelectorAll("[data-without-script]")) extra.hidden = true;
   for (const tool of within.querySelectorAll("[data-edit]")) tool.hidden = false;
+  enhance(within);
 }
 
 // A turn that another page, or this one before it was loaded again, had asked for.

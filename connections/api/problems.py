@@ -20,6 +20,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from connections.databases.base import GuardRefused
 from connections.refusals import Refused
 from connections.registry import UnknownName
 
@@ -51,8 +52,12 @@ def problem(
     *,
     headers: Mapping[str, str] | None = None,
     errors: object = None,
+    rule: str = "",
 ) -> JsonResponse:
-    """Return an error; `code` is for programs, `detail` says what to do about it."""
+    """Return an error; `code` is for programs, `detail` says what to do about it.
+
+    `rule` names what a statement broke that the guard refused.
+    """
     body: dict[str, object] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -62,6 +67,8 @@ def problem(
     }
     if errors is not None:
         body["errors"] = errors
+    if rule:
+        body["rule"] = rule
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
@@ -79,6 +86,7 @@ def handle(error: Exception, context: dict[str, Any]) -> JsonResponse:
         str(known.get_codes()),
         str(known.detail),
         headers=_headers(known),
+        rule=error.rule if isinstance(error, GuardRefused) else "",
     )
 
 

@@ -17,6 +17,10 @@ PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "What was wrong and what to do."},
         "code": {"type": "string", "description": "The same for the same mistake."},
+        "rule": {
+            "type": "string",
+            "description": "The guard's rule that a refused statement breaks.",
+        },
         "errors": {
             "type": "object",
             "description": "What was wrong with each field.",

@@ -98,6 +98,10 @@ export class Asking {
     else if (name === "call") live.call(data);
     else if (name === "sources") live.sources(data.sources);
     else if (name === "citation") live.cite(data);
+    else if (name === "sql") {
+      live.tables.add(data);
+      say(`A table of ${data.row_count} rows from ${data.connection}.`);
+    } else if (name === "chart") live.tables.draw(data);
     else if (name === "followups") live.followups = data.questions;
     else if (name === "delta") {
       live.write(data.text);

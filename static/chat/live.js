@@ -1,5 +1,7 @@
 // A turn while it is being answered: status, chips, calls, text, sources.
 
+import { LiveTables } from "./tables.js";
+
 const NUMBER = /\[(\d{1,3})\]/;
 
 export class LiveTurn {
@@ -8,6 +10,7 @@ export class LiveTurn {
     this.element = copyOf("pending-turn");
     this.answer = this.find("answer");
     this.find("question").textContent = question;
+    this.tables = new LiveTables(this.find("tables"), copyOf);
     this.cited = new Set();
     this.text = "";
   }

@@ -119,6 +119,13 @@ def test_no_address_was_forgotten_above():
     tried = {path.partition("?")[0] for _, path, _ in [*READ, ASK]}
     # Tested with what they change, in tests/memory/api.
     tried |= {
+        "connections/queries/",
+        "connections/queries/{conversation}/",
+        "connections/queries/{conversation}/cancel/",
+        "connections/saved-queries/",
+        "connections/saved-queries/{conversation}/",
+        "connections/databases/{conversation}/query/",
+        "connections/databases/{conversation}/ask/",
         "memory/conversations/{conversation}/",
         "memory/conversations/{conversation}/end/",
         "memory/observations/{observation}/",

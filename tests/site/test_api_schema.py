@@ -14,11 +14,14 @@ from schemathesis.specs.openapi.checks import (
     positive_data_acceptance,
 )
 
+from connections.models import DatabaseQuery
 from memory.ask import ask
+from memory.models import SavedQuery
 from memory.observations import Learned, remember
 from memory.remembering import remember_turn
 from tests.connections.api.callers import make_world
 from tests.factories import make_token
+from tests.targets import Target, make_database
 
 schema = schemathesis.openapi.from_wsgi(
     "/api/v1/schema/?format=json", get_wsgi_application()
@@ -52,6 +55,25 @@ def known(project, member):
         "edges": world.posted.pk,
         "conversations": str(answered.conversation),
         "observations": remember(project, member, remembered).observation.pk,
+        **_of_databases(project, member),
+    }
+
+
+def _of_databases(project, member) -> dict[str, str]:
+    database = make_database(
+        project, Target("postgres", "db.test", 1, "d", "u", "p", {})
+    )
+    saved = SavedQuery.objects.create(
+        database=database, user=member, title="One", sql="SELECT 1"
+    )
+    run = DatabaseQuery.objects.create(
+        tenant=project.tenant, project=project, database=database, user=member,
+        database_name=database.name, asked_sql="SELECT 1",
+    )  # fmt: skip
+    return {
+        "databases": str(database.pk),
+        "saved-queries": str(saved.pk),
+        "queries": str(run.pk),
     }
 
 
