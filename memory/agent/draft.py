@@ -17,7 +17,7 @@ from memory.agent.tools import Reading, Told, call_tool
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Turn
 from memory.sentences import sentences
-from retrieval.search import effort
+from retrieval.effort import effort
 
 POLL_SECONDS = 0.4
 

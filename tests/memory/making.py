@@ -10,7 +10,7 @@ from connections.models import Audience, Project, User
 from graph.audiences import Audiences
 from graph.models import Node
 from graph.models.node import MEMORY
-from memory.ask import start_conversation
+from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, MemoryScope, Observation, Turn
 from tests.factories import NOON, make_audience
 
