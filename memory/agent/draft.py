@@ -125,6 +125,13 @@ class Draft:
     def cited_sources(self) -> list[Source]:
         return [self.reading.sources.found[number] for number in self._filter.cited]
 
+    @property
+    def also_read(self) -> tuple[int, ...]:
+        """Return the nodes that were read and not cited, the first read first."""
+        cited = {source.node_id for source in self.cited_sources}
+        read = (source.node_id for source in self.reading.sources.found.values())
+        return tuple(dict.fromkeys(node for node in read if node not in cited))
+
     def answer(self, state: Turn.State) -> ChatAnswer:
         """Return the answer as far as it came."""
         turn, reading = self.turn, self.reading

@@ -29,6 +29,8 @@ from memory.agent.understood import chips_of
 from memory.answers import ChatAnswer
 from memory.models import Conversation, Turn
 
+MOST_ALSO_READ = 50
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -88,6 +90,7 @@ class Answering:
         self.failure: Exception | None = None
         self._turn: Turn | None = None
         self._draft: Draft | None = None
+        self._followups: tuple[str, ...] = ()
         self._is_stored = False
 
     def events(self) -> Iterator[Event]:
@@ -127,6 +130,7 @@ class Answering:
             if event.name == "call" and len(reading.calls) == 1:
                 yield from self._understood(reading)
         if questions := followups(reading, self._draft.cited_sources):
+            self._followups = tuple(questions)
             yield events.followups(questions)
         yield from self._end(Turn.State.DONE)
 
@@ -177,6 +181,8 @@ class Answering:
         outcome = storing.Outcome(
             state=state,
             parsed=self._as_understood(draft),
+            also_read=draft.also_read[:MOST_ALSO_READ],
+            followups=self._followups,
             tokens_read=draft.tokens_read,
             tokens_written=draft.tokens_written,
             error=error,
