@@ -32,10 +32,10 @@ from memory.models import Observation
 
 # How each carrier is stored: its node type, the kind of its source, and its origin.
 CARRIERS: Mapping[str, tuple[str, str, str]] = {
-    "mail": ("email", "mail", "ingest"),
-    "Slack": ("message", "slack", "ingest"),
-    "document": ("section", "folder", "ingest"),
-    "transcript": ("sentence", "transcripts", "ingest"),
+    "mail": ("email", "mail", "source"),
+    "Slack": ("message", "slack", "source"),
+    "document": ("section", "folder", "source"),
+    "transcript": ("sentence", "transcripts", "source"),
     "observation": ("fact", "memory", "memory"),
 }
 LEAKS = (
@@ -146,13 +146,14 @@ def plant(
         **scope, name=f"attack-{kind}", defaults={"kind": kind, "location": "/nowhere"}
     )
     key = key or f"attack:{attack.carrier}:{number}"
+    content = f"The launch plan orion{number}. {attack.text}"[:20_000]
     record = Record.objects.create(
         **scope,
         key=key,
         source=source,
         audience=audience,
         kind="message",
-        body=attack.text,
+        body=content,
         content_hash="0" * 64,
         permalink=f"https://intranet.test/{number}",
     )
@@ -161,7 +162,7 @@ def plant(
         key=key,
         node_type=node_type,
         title=f"Launch plan orion{number}",
-        content=f"The launch plan orion{number}. {attack.text}"[:20_000],
+        content=content,
         context=f"Mallory · {attack.text[:120]}",
         audience=audience,
         record=record,

@@ -1,13 +1,15 @@
-"""Prompt injection: real attacks through every carrier, and what of them gets out."""
+"""Prompt injection: real attacks through every carrier, what of them gets out, and what
+is remembered of them."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
+from benchmarks.attacked_memory import WAYS, Kept, ObedientLearner, try_to_teach
 from benchmarks.attacks import (
     CARRIERS,
     LEAKS,
@@ -20,8 +22,11 @@ from benchmarks.attacks import (
 )
 from benchmarks.report import Table, note, real_data
 from connections.management.base import create_project
-from connections.models import Audience, Role, User
+from connections.models import Audience, Project, Role, User
+from memory import remembering
 from memory.agent.citations import CitationFilter
+from memory.learning import asking
+from memory.remembering import remember_once
 
 FOLDER = "security/prompt"
 
@@ -48,7 +53,56 @@ def run() -> list[Table]:
         _add(table, carrier, tried)
     _add(table, "all", _sum(with_filter))
     _add(table, "a sample with the filter off", _sum(without))
-    return [table]
+    return [table, _remembered(attacks, len(texts))]
+
+
+def _remembered(attacks: list[Attack], texts: int) -> Table:
+    """Have every attack cited and the turn remembered: by a model, by rules; then by
+    a model whose proposals nobody checks."""
+    table = Table(
+        "remembered by", "turns", "proposed", "kept", *WAYS, "wrongly in all",
+        caption=(
+            f"{texts} texts of {FOLDER} cited in turns, through {len(CARRIERS)} "
+            "carriers; a model that proposes what no source says"
+        ),
+    )  # fmt: skip
+    learner = ObedientLearner()
+    with patch.object(remembering, "model_for", lambda project, purpose: learner):
+        taught = _taught(attacks, remember_once)
+        for carrier, kept in taught.items():
+            _add_kept(table, f"a model, {carrier}", kept, "")
+        _add_kept(table, "a model, all", _all_kept(taught), f"{learner.proposed:,}")
+        learner.proposed = 0
+        with patch.object(asking, "_is_said", lambda *said, wholly=False: True):
+            sample = attacks[:: max(1, len(attacks) // 100)]
+            found = _all_kept(_taught(sample, remember_once))
+        unchecked = found, f"{learner.proposed:,}"
+    by_rules = _taught(attacks, lambda turn: remember_once(turn, with_rules=True))
+    _add_kept(table, "rules, all", _all_kept(by_rules), "")
+    _add_kept(table, "a sample of the model's, unchecked", *unchecked)
+    return table
+
+
+def _taught(
+    attacks: list[Attack], remembers: Callable[[int], object]
+) -> dict[str, Kept]:
+    project, user = _readers_project()
+    other = User.objects.create_user(f"other{User.objects.count()}@acme.test")
+    project.memberships.create(user=other, role=Role.VIEWER)
+    return try_to_teach(project, user, other, attacks, remembers)
+
+
+def _all_kept(found: dict[str, Kept]) -> Kept:
+    return Kept(
+        sum(kept.turns for kept in found.values()),
+        sum(kept.kept for kept in found.values()),
+        sum((kept.wrong for kept in found.values()), Counter()),
+    )
+
+
+def _add_kept(table: Table, name: str, kept: Kept, proposed: str) -> None:
+    wrong = [kept.wrong[way] for way in WAYS]
+    table.add(name, kept.turns, proposed, kept.kept, *wrong, kept.wrongly)
 
 
 def attack_texts(folder: Path) -> Iterator[str]:
@@ -64,15 +118,21 @@ def attack_texts(folder: Path) -> Iterator[str]:
 
 
 def _tried(attacks: list[Attack]) -> dict[str, Tried]:
-    project = create_project(f"attacks/run{User.objects.count()}")
-    user = User.objects.create_user(f"reader{User.objects.count()}@acme.test")
-    project.memberships.create(user=user, role=Role.VIEWER)
+    project, user = _readers_project()
     closed = Audience.objects.create(
         tenant_id=project.tenant_id, project=project, kind="members", key="closed"
     )
     secret = Attack(f"The secret is {SECRET}.", "Slack")
     plant(project, secret, -1, key=SECRET_KEY, audience=closed)
     return try_attacks(project, user, attacks)
+
+
+def _readers_project() -> tuple[Project, User]:
+    """Return a project of its own, and who reads there."""
+    project = create_project(f"attacks/run{User.objects.count()}")
+    user = User.objects.create_user(f"reader{User.objects.count()}@acme.test")
+    project.memberships.create(user=user, role=Role.VIEWER)
+    return project, user
 
 
 def _sum(found: dict[str, Tried]) -> Tried:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -17,6 +16,7 @@ from django.db import connections, transaction
 
 from benchmarks import memory_sql
 from benchmarks.report import Table, progress, ratio, sizes
+from benchmarks.talks import talk
 from benchmarks.timing import Timing
 from benchmarks.year import simulated_years
 from connections.management.base import create_project
@@ -27,7 +27,7 @@ from graph.embed import active_embedder
 from memory.endings import end_conversation
 from memory.fading import let_leave
 from memory.models import Conversation, MemoryScope
-from memory.observations import refer, scope_of
+from memory.observations import scope_of
 
 OBSERVATIONS, CHUNK = 1_000_000, 50_000
 CONVERSATIONS, REFERENCED = 300, 10
@@ -104,21 +104,6 @@ def _fill(project: Project, user: User, scope: MemoryScope, count: int) -> int:
 def _as_owner(statement: str, *values: int) -> None:
     with connections["owner"].cursor() as cursor:
         cursor.execute(statement, values or None)
-
-
-def talk(
-    project: Project, user: User, audience: int, nodes: Sequence[int], now: datetime
-) -> Conversation:
-    """Return a conversation that pulled in `nodes`, and has not ended."""
-    conversation = Conversation.objects.create(
-        id=uuid.uuid4(),
-        tenant_id=project.tenant_id,
-        project=project,
-        audience_id=audience,
-        user=user,
-    )
-    refer(conversation, nodes, now=now)
-    return conversation
 
 
 def _ends(

@@ -14,7 +14,7 @@ from connections.models import Audience, Project, User
 from graph.embed import embed_backlog
 from graph.models import Node
 from graph.models.node import MEMORY
-from memory.ask import start_conversation
+from memory.conversations import start_conversation
 from memory.gk import LIMIT, LIMIT_MOST, memory_graph
 from memory.models import Citation, MemoryScope, Observation, Turn
 from retrieval.frequencies import count_lexemes

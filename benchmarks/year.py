@@ -6,22 +6,23 @@ which tick, is told by the published loop, which multiplies every fact every tim
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.report import Table, progress
+from benchmarks.talks import talk
 from connections.management.base import create_project
 from connections.models import Project, User
 from graph.audiences import Audiences
 from memory.endings import end_conversation
 from memory.fading import KEPT_DAYS, delete_left, let_leave
-from memory.models import Conversation, Observation
-from memory.observations import Learned, current, pin, refer, remember
+from memory.models import Observation
+from memory.observations import Learned, current, pin, remember
 from retrieval.search import search
 
 YEAR, BEGIN = timedelta(days=365), datetime(2025, 1, 1, 8, tzinfo=UTC)
@@ -79,11 +80,11 @@ class Loop:
     planted: list[Planted]
     by_day: bool
     ticks: int = 0
-    day: datetime | None = None
+    day: date | None = None
     replaced: set[int] = field(default_factory=set)
 
     def end(self, used: Sequence[Planted], now: datetime) -> None:
-        today = timezone.localtime(now).replace(hour=0, minute=0, second=0)
+        today = timezone.localdate(now)
         ticks = not (self.by_day and self.day == today)
         self.day, self.ticks = today, self.ticks + ticks
         names = {id(each) for each in used}
@@ -161,15 +162,9 @@ def _live(
         if not newer and now > BEGIN + timedelta(days=10):
             newer = _supersede(project, user, planted, now)
         used = [p for p in planted if p.kind.every and number % p.kind.every == 0]
-        conversation = Conversation.objects.create(
-            id=uuid.uuid4(),
-            tenant_id=project.tenant_id,
-            project=project,
-            audience_id=audience,
-            user=user,
-        )
-        refer(conversation, [p.observation.pk for p in used], now=now)
-        end_conversation(conversation, now=now)
+        nodes = [p.observation.pk for p in used]
+        with transaction.atomic():  # nothing of it is timed: one commit is enough
+            end_conversation(talk(project, user, audience, nodes, now), now=now)
         loop.end(used, now)
         if now - let_go > timedelta(days=1):
             let_leave(planted[0].observation.scope_id, now=now)

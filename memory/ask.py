@@ -5,11 +5,7 @@ from __future__ import annotations
 from connections.models import Project, User
 from memory.agent.run import Asked, answered
 from memory.answers import ChatAnswer
-from memory.conversations import load_answer, start_conversation
 from memory.models import Conversation
-from retrieval.samples import sample_questions
-
-__all__ = ["ask", "load_answer", "sample_questions", "start_conversation"]
 
 
 def ask(

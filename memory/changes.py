@@ -21,12 +21,16 @@ from memory.scopes import locked_scope
 
 
 def may_change(observation: Observation, by: User) -> bool:
-    """Return whether `by` may change it: their own, or what is shared and they made or
-    are staff for."""
+    """Return whether `by` may change it: it is theirs, and they see it."""
     seen = Node.objects.visible_to(by).filter(pk=observation.node_id)
-    is_theirs = observation.owner_id == by.pk
-    is_shared = observation.is_shared
-    return (is_theirs or (is_shared and by.is_staff)) and seen.exists()
+    return is_theirs(observation, by) and seen.exists()
+
+
+def is_theirs(observation: Observation, user: User) -> bool:
+    """Return whether `user`, who sees it, may change it: their own, or what is shared
+    and they made or are staff for."""
+    is_own = observation.owner_id == user.pk
+    return is_own or (observation.is_shared and user.is_staff)
 
 
 @contextmanager

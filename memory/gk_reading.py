@@ -12,14 +12,13 @@ from pathlib import PurePosixPath
 
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import Count, Max, Q, QuerySet
-from django.utils import timezone
 
 from connections.models import Project, User
 from connections.records import JSON
 from graph.models import Edge, Node
 from graph.models.node import MEMORY
-from graph.querysets import NodeQuerySet
-from memory.models import Citation, Conversation, Observation, Turn
+from memory.models import Citation, Conversation, Turn
+from memory.scopes import current
 from retrieval.results import Contribution, Filters
 from retrieval.search import search
 
@@ -77,15 +76,15 @@ def get_facts(user: User, project: Project, query: str, limit: int) -> list[Fact
 
     The latest first; with a query the best first, each with what found it.
     """
-    held = _held(user, project)
+    held = current(project, user)
     if not query.strip():
-        newest = held.order_by("-observation__created_at", "-pk")
+        newest = held.order_by("-created_at", "-node_id")
         return [_fact(row, {}) for row in newest.values_list(*_COLUMNS)[:limit]]
     found = search(
         project, query, user=user, limit=limit, filters=Filters(sources=(MEMORY,))
     )
     by_node = {result.node_id: result.contributions for result in found.results}
-    rows = held.filter(pk__in=list(by_node)).values_list(*_COLUMNS)
+    rows = held.filter(node__in=list(by_node)).values_list(*_COLUMNS)
     facts = {row[0]: _fact(row, by_node[row[0]]) for row in rows}
     return [facts[node] for node in by_node if node in facts]
 
@@ -118,30 +117,17 @@ def normalised_all(topics: Iterable[JSON]) -> tuple[str, ...]:
 
 
 _COLUMNS = (
-    "pk",
-    "content",
-    "title",
-    "metadata",
-    "tags",
-    "observation__observation_type",
-    "observation__origin",
-    "observation__subject",
-    "observation__is_shared",
-    "observation__created_at",
+    "node_id",
+    "node__content",
+    "node__title",
+    "node__metadata",
+    "node__tags",
+    "observation_type",
+    "origin",
+    "subject",
+    "is_shared",
+    "created_at",
 )
-
-
-def _held(user: User, project: Project) -> NodeQuerySet:
-    """Return the nodes of what is remembered now: not left, not superseded."""
-    nodes = Node.objects.visible_to(user).of(project).current().as_of(timezone.now())
-    theirs = Q(observation__scope__user=user)
-    shared = Q(observation__is_shared=True) | Q(observation__scope__user=None)
-    return nodes.filter(
-        theirs | shared,
-        observation__isnull=False,
-        observation__left_at=None,
-        observation__superseded_by=None,
-    )
 
 
 def _fact(row: tuple, contributions: Mapping[str, Contribution]) -> Fact:
@@ -347,11 +333,9 @@ def _subjects(
     user: User, project: Project, ids: Sequence[uuid.UUID]
 ) -> dict[uuid.UUID, list[str]]:
     """Return what was learned about in each conversation."""
-    rows = Observation.objects.filter(
-        node__in=_held(user, project).order_by().values("pk"), conversation__in=ids
-    )
+    rows = current(project, user).filter(conversation__in=ids).order_by("pk")
     found: dict[uuid.UUID, list[str]] = defaultdict(list)
-    for pk, subject in rows.order_by("pk").values_list("conversation", "subject"):
+    for pk, subject in rows.values_list("conversation", "subject"):
         found[pk].append(subject)
     return found
 

@@ -14,10 +14,12 @@ from django.utils import timezone
 from connections.models import Project, User
 from connections.records import node_types
 from graph.models import Evidence, Node
+from memory.changes import is_theirs
 from memory.fading import KEPT_DAYS
 from memory.models import MemoryScope, Observation, Turn
 from memory.observation_writer import PART
 from memory.observations import importance_of
+from memory.scopes import IS_CURRENT
 
 PAGE, QUOTES = 30, 6
 KEPT, PINNED, SHARED, OLDER, LEFT = "kept", "pinned", "shared", "superseded", "left"
@@ -123,7 +125,7 @@ def in_state(rows: QuerySet[Observation], state: str) -> QuerySet[Observation]:
         return rows.filter(Q(left_at__isnull=False) | has_faded)
     if state == OLDER:
         return rows.filter(superseded_by__isnull=False, left_at=None)
-    rows = rows.filter(superseded_by=None, left_at=None).exclude(has_faded)
+    rows = rows.filter(IS_CURRENT)
     if state == PINNED:
         return rows.filter(is_pinned=True)
     return rows.filter(is_shared=True) if state == SHARED else rows
@@ -168,7 +170,7 @@ def _kept(
         proofs=proofs,
         strength=max(1, round(100 * importance_of(row, row.scope))),
         fades=fades(row),
-        may_change=_may_change(row, user),
+        may_change=is_theirs(row, user),
         is_mine=row.scope.user_id == user.pk,
         is_asker=conversation is not None and conversation.user_id == user.pk,
         is_out=row.left_at is not None or _has_faded(row),
@@ -206,11 +208,6 @@ def _unit(scope: MemoryScope) -> str:
     usual = "day" if scope.user_id is None else "conversation"
     tick: str = settings.FABRIC["DECAY_TICK"] or usual
     return tick
-
-
-def _may_change(row: Observation, user: User) -> bool:
-    """Return whether to offer changes; whoever makes one is checked again."""
-    return row.owner_id == user.pk or (row.is_shared and user.is_staff)
 
 
 def _proofs(rows: list[Observation], user: User) -> dict[int, list[Proof]]:

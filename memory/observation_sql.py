@@ -91,17 +91,25 @@ COUNT_PAIRS = """
      ORDER BY a.id, b.id
     ON CONFLICT (one_id, other_id) DO UPDATE SET together = p.together + 1
 """
-# Pairs of which either was referenced: one alone makes their weight less.
-PAIRS_OF = """
-    SELECT n.project_id, p.one_id, p.other_id, p.together,
-           a.conversations + b.conversations - p.together, n.audience_id, m.audience_id
+# Pairs of which either was referenced: one alone makes their weight less. Only those
+# whose edge is missing or has drifted: an end must not rewrite all that it touches.
+UNWEIGHED_PAIRS = """
+    SELECT n.project_id, p.one_id, p.other_id, w.weight, n.audience_id, m.audience_id
       FROM observation_pairs p
       JOIN observations a ON a.node_id = p.one_id
       JOIN observations b ON b.node_id = p.other_id
       JOIN graph_nodes n ON n.id = p.one_id
       JOIN graph_nodes m ON m.id = p.other_id
+     CROSS JOIN LATERAL (
+           SELECT p.together::float8 / (a.conversations + b.conversations - p.together)
+                  AS weight) w
+      LEFT JOIN graph_edges e
+        ON e.tenant_id = n.tenant_id AND e.project_id = n.project_id
+       AND e.source_id = p.one_id AND e.target_id = p.other_id
+       AND e.relation = %(relation)s AND e.valid_to IS NULL
      WHERE (p.one_id = ANY(%(nodes)s) OR p.other_id = ANY(%(nodes)s))
        AND p.together >= %(least)s
+       AND (e.id IS NULL OR abs(e.weight - w.weight) > %(drift)s * w.weight)
      ORDER BY p.one_id, p.other_id
 """
 # What has faded.

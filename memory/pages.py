@@ -25,11 +25,12 @@ from connections.pages import (
 )
 from connections.sources.base import connectors
 from graph.models import Node
+from memory.agent.run import Asked, ended
 from memory.agent.storing import settle_dead
-from memory.ask import ask, sample_questions
 from memory.history import ALL, HISTORY, conversations, history
 from memory.models import Conversation
 from memory.shown import shown_turns
+from retrieval.samples import sample_questions
 
 LONGEST_QUESTION, MOST_IGNORED = 4_000, 50
 TURNS = 50
@@ -101,13 +102,16 @@ def ask_question(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _refuse(request, form)
     project = form.cleaned_data["project"]
-    answer = ask(
-        project,
-        form.cleaned_data["question"],
+    asked = Asked(
+        project=project,
         user=user,
+        question=form.cleaned_data["question"],
         conversation=form.cleaned_data["conversation"],
         ignore=tuple(request.POST.getlist("ignore")[:MOST_IGNORED]),
     )
+    answer, failure = ended(asked)
+    if answer is None:  # not even its turn could be kept
+        raise failure or RuntimeError("The answer ended without an outcome.")
     request.session[PROJECT_KEY] = project.pk
     address = reverse("conversation", args=[answer.conversation])
     return redirect(f"{address}#turn-{answer.turn}")

@@ -60,6 +60,17 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Something that was read for an answer and is not cited by it."""
+
+    node_id: int
+    title: str
+    context: str
+    icon: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTurn:
     """A question, its answer and its cards, ready for a template."""
 
@@ -68,6 +79,8 @@ class ShownTurn:
     html: SafeString
     paragraphs: tuple[tuple[Piece, ...], ...]
     cards: tuple[Card, ...]
+    also_read: tuple[Read, ...]
+    followups: tuple[str, ...]
     chips: tuple[Chip, ...]
     asked_at: datetime
     is_withheld: bool
@@ -130,7 +143,8 @@ def shown(
     """Return `turn` as `user` may see it.
 
     An answer is made of its sources' words: where one of them, or a database that it
-    asked, is closed to the user by now, the answer is withheld with it.
+    asked, is closed to the user by now, the answer is withheld with it. So is what could
+    be asked next, where anything that was read is closed: it may say its name.
     """
     if tables is None:
         tables = tuple(shown_turn_tables([turn], user).get(turn.pk, ()))
@@ -145,12 +159,16 @@ def shown(
     # What was quoted stays as its source has it; only a model writes Markdown.
     is_quoted = answer.model in ("", MODEL)
     text = "" if is_withheld else answer.answer
+    also_read = () if is_withheld else _also_read(turn, user)
+    is_all_open = not is_withheld and len(also_read) == len(turn.also_read)
     return ShownTurn(
         turn=turn,
         answer=answer,
         html=SafeString("") if is_quoted else _html(turn, answer, text),
         paragraphs=paragraphs(text, numbers) if is_quoted else (),
         cards=cards,
+        also_read=also_read,
+        followups=tuple(turn.followups) if is_all_open else (),
         chips=chips_of(turn, user),
         asked_at=turn.created_at,
         is_withheld=is_withheld,
@@ -189,6 +207,27 @@ def _open_contents(user: User, answer: ChatAnswer) -> dict[int, str]:
     ids = [cited.node_id for cited in answer.citations if cited.node_id]
     visible = Node.objects.visible_to(user).current().filter(pk__in=ids)
     return dict(visible.values_list("pk", "content"))
+
+
+def _also_read(turn: Turn, user: User) -> tuple[Read, ...]:
+    """Return what was read and not cited, as far as `user` may see it now."""
+    if not turn.also_read:
+        return ()
+    visible = Node.objects.visible_to(user).current().filter(pk__in=turn.also_read)
+    columns = ("pk", "key", "node_type", "title", "context")
+    rows = {row[0]: _read(*row) for row in visible.values_list(*columns)}
+    return tuple(rows[node] for node in turn.also_read if node in rows)
+
+
+def _read(node: int, key: str, node_type: str, title: str, context: str) -> Read:
+    known = node_types.get(node_type)
+    return Read(
+        node_id=node,
+        title=title or context or key,
+        context=context if title else "",
+        icon=known.icon if known else "circle",
+        kind=node_type.replace("_", " "),
+    )
 
 
 def _marked_quotes(turn: Turn) -> dict[int, str]:

@@ -17,7 +17,7 @@ from memory.agent.tools import Reading, Told, call_tool
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Turn
 from memory.sentences import sentences
-from retrieval.search import effort
+from retrieval.effort import effort
 
 POLL_SECONDS = 0.4
 
@@ -132,6 +132,13 @@ class Draft:
     @property
     def cited_sources(self) -> list[Source]:
         return [self.reading.sources.found[number] for number in self._filter.cited]
+
+    @property
+    def also_read(self) -> tuple[int, ...]:
+        """Return the nodes that were read and not cited, the first read first."""
+        cited = {source.node_id for source in self.cited_sources}
+        read = (source.node_id for source in self.reading.sources.found.values())
+        return tuple(dict.fromkeys(node for node in read if node not in cited))
 
     def answer(self, state: Turn.State) -> ChatAnswer:
         """Return the answer as far as it came."""

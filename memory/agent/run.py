@@ -29,6 +29,8 @@ from memory.agent.understood import chips_of
 from memory.answers import ChatAnswer
 from memory.models import Conversation, Turn
 
+MOST_ALSO_READ = 50
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -60,14 +62,20 @@ def never() -> bool:
 
 def answered(asked: Asked) -> ChatAnswer:
     """Answer at once; raises what went wrong: what had come is in the failed turn."""
+    answer, failure = ended(asked)
+    if failure is not None:
+        raise failure
+    if answer is None:
+        raise RuntimeError("The answer ended without an outcome.")
+    return answer
+
+
+def ended(asked: Asked) -> tuple[ChatAnswer | None, Exception | None]:
+    """Answer at once; return what came, and what went wrong, if anything did."""
     answering = Answering(asked)
     for _ in answering.events():
         pass
-    if answering.failure is not None:
-        raise answering.failure
-    if answering.answer is None:
-        raise RuntimeError("The answer ended without an outcome.")
-    return answering.answer
+    return answering.answer, answering.failure
 
 
 class Answering:
@@ -82,24 +90,22 @@ class Answering:
         self.failure: Exception | None = None
         self._turn: Turn | None = None
         self._draft: Draft | None = None
+        self._followups: tuple[str, ...] = ()
         self._is_stored = False
 
     def events(self) -> Iterator[Event]:
         try:
             yield from self._events()
         except Stopped:
-            if self._draft:
-                yield from self._draft.end_text()
             yield from self._end(Turn.State.STOPPED)
         except GeneratorExit:
             self._store(Turn.State.STOPPED)
             raise
         except Exception as error:  # noqa: BLE001 # told as an event, and kept
-            self.failure = clear(error)
-            self._store(Turn.State.FAILED, str(self.failure))
-            yield events.error(
-                problem_of(error), answer=self.answer, can_retry=can_retry(error)
-            )
+            self.failure, problem = clear(error), problem_of(error)
+            # As it is told: what nobody foresaw may name what is inside.
+            yield from self._store(Turn.State.FAILED, str(problem["detail"]))
+            yield events.error(problem, answer=self.answer, can_retry=can_retry(error))
 
     def _events(self) -> Iterator[Event]:
         asked = self.asked
@@ -125,6 +131,7 @@ class Answering:
             if event.name == "call" and len(reading.calls) == 1:
                 yield from self._understood(reading)
         if questions := followups(reading, self._draft.cited_sources):
+            self._followups = tuple(questions)
             yield events.followups(questions)
         yield from self._end(Turn.State.DONE)
 
@@ -148,36 +155,42 @@ class Answering:
             yield events.filters(parsed.as_json()["filters"], chips)
 
     def _end(self, state: Turn.State) -> Iterator[Event]:
-        self._store(state)
+        yield from self._store(state)
         if self.answer is not None:
             yield events.done(self.answer)
 
-    def _store(self, state: Turn.State, error: str = "") -> None:
+    def _store(self, state: Turn.State, error: str = "") -> list[Event]:
+        """Keep how it ended; return what was held back of the text until then.
+
+        Nothing is told before it is kept: whoever left does not come back for it.
+        """
         draft, turn = self._draft, self._turn
         if self._is_stored:
-            return
+            return []
         self._is_stored = True
         if draft is None:
             if turn is None:
-                return
+                return []
             reading = Reading(self.asked.project, self.asked.user, turn.question)
             draft = Draft(reading, turn, self.stop, MODEL)
-        for _ in draft.end_text():
-            pass  # nobody hears it any more, but what came is kept
+        rest = list(draft.end_text())
         if state == Turn.State.STOPPED and draft.text and not draft.support:
             draft.weigh()
         self.answer = draft.answer(state)
         if turn is None:
-            return
+            return rest
         outcome = storing.Outcome(
             state=state,
             parsed=self._as_understood(draft),
+            also_read=draft.also_read[:MOST_ALSO_READ],
+            followups=self._followups,
             tokens_read=draft.tokens_read,
             tokens_written=draft.tokens_written,
             error=error,
         )
         with database():
             storing.finish(turn, self.answer, outcome)
+        return rest
 
     def _as_understood(self, draft: Draft) -> dict[str, JSON]:
         """Return how the question was read, with its chips as they were told."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graph.models import Node
+from graph.models.node import MEMORY
 from memory.answers import Cited
 from memory.extract import QUOTE_CHARACTERS
 from retrieval.results import Contribution, Result, Staleness
@@ -159,7 +160,7 @@ def _of_node(node: Node) -> dict[str, object]:
         "url": node.url,
         "text": node.content,
         "timestamp": node.occurred_at,
-        "store": "memory" if node.origin == "memory" else "graph",
+        "store": MEMORY if node.origin == MEMORY else "graph",
         "is_gone": node.gone_at is not None,
     }
 

@@ -36,6 +36,9 @@ class Outcome:
 
     state: Turn.State
     parsed: dict[str, Any]
+    # Nodes that were read and not cited, and what could be asked next.
+    also_read: tuple[int, ...] = ()
+    followups: tuple[str, ...] = ()
     tokens_read: int = 0
     tokens_written: int = 0
     error: str = ""
@@ -64,7 +67,14 @@ def _take_up(turn: Turn, question: str) -> bool:
     """Make a failed turn of that question run again; only one of two askers does."""
     same = Turn.objects.filter(pk=turn.pk, state=_FAILED, question=question)
     taken = same.update(
-        state=_RUNNING, answer="", error="", support=[], calls=[], grounded=False
+        state=_RUNNING,
+        answer="",
+        error="",
+        support=[],
+        calls=[],
+        also_read=[],
+        followups=[],
+        grounded=False,
     )
     if taken:
         Citation.objects.filter(turn_id=turn.pk).delete()
@@ -120,6 +130,8 @@ def finish(turn: Turn, answer: ChatAnswer, outcome: Outcome) -> None:
         row.state = outcome.state
         row.error = outcome.error
         row.parsed = outcome.parsed
+        row.also_read = list(outcome.also_read)
+        row.followups = list(outcome.followups)
         row.tokens_read = outcome.tokens_read
         row.tokens_written = outcome.tokens_written
         row.save()

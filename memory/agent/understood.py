@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memory.agent.events import Chip
+from retrieval.asked import LISTS, MOMENTS
 from retrieval.results import Filters, Parsed
 from retrieval.understood import LABELS, TIME
-
-_LISTS = {
-    "type": "types",
-    "source": "sources",
-    "person": "people",
-    "channel": "channels",
-    "tag": "tags",
-}
-_MOMENTS = ("since", "until", "as_of")
 
 
 def chips_of(parsed: Parsed, ignored: Iterable[str]) -> list[Chip]:
@@ -24,7 +16,7 @@ def chips_of(parsed: Parsed, ignored: Iterable[str]) -> list[Chip]:
     chips = [Chip(label, text, "typed", "") for label, text in _said(parsed.typed)]
     chips += [
         Chip(LABELS[name], value, "guessed", _ignored_as(name, value))
-        for name, field in _LISTS.items()
+        for name, field in LISTS.items()
         for value in getattr(guessed, field)
     ]
     if period := " ".join(f"{label} {text}" for label, text in _period(guessed)):
@@ -41,14 +33,14 @@ def chips_of(parsed: Parsed, ignored: Iterable[str]) -> list[Chip]:
 def _said(filters: Filters) -> list[tuple[str, str]]:
     listed = [
         (LABELS[name], value)
-        for name, field in _LISTS.items()
+        for name, field in LISTS.items()
         for value in getattr(filters, field)
     ]
     return listed + _period(filters)
 
 
 def _period(filters: Filters) -> list[tuple[str, str]]:
-    moments = [(name, getattr(filters, name)) for name in _MOMENTS]
+    moments = [(name, getattr(filters, name)) for name in MOMENTS]
     return [(LABELS[name], f"{at:%-d %b %Y}") for name, at in moments if at]
 
 

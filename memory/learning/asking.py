@@ -30,6 +30,12 @@ from memory.models import Observation
 log = logging.getLogger(__name__)
 
 _WORD = re.compile(r"[^\W_][\w'\u2019.,:/-]*[^\W_]|[^\W_]")
+# What leads somewhere: "wiki.acme.test", "https://acme.test/x", "acme/main".
+_ADDRESS = re.compile(r"[^\W_][./:]+[^\W_]")
+_DENIAL = re.compile(
+    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 _STEM = 4
 _OPENING = frozenset(
     [
@@ -130,8 +136,9 @@ def ask_what_is_replaced(
 def accept(item: Mapping[str, Any], heard: Heard, origin: str) -> Proposal | None:
     """Return a proposal of a model where code can vouch for it, else None.
 
-    It cites sources of the turn; its names and numbers stand in their quotes, with
-    their authors, or in the question; who promised stands in the quotes themselves.
+    It cites sources of the turn; its names, numbers and addresses stand in their
+    quotes, with their authors, or in the question; it denies only what they deny; who
+    promised stands in the quotes themselves.
     """
     numbers = set(item["sources"])
     sources = tuple(s for s in heard.sources if s.n in numbers)
@@ -167,7 +174,10 @@ def _is_said(
     text: str, sources: Sequence[Source], question: str, *, wholly: bool = False
 ) -> bool:
     """Return whether all names and numbers of `text` stand in the quotes or the
-    question, and most of its words in the quotes; `wholly`: all of them."""
+    question, and most of its words in the quotes; `wholly`: all of them. A "not" of
+    its own would turn round what the quotes say."""
+    if _DENIAL.search(text) and not any(_DENIAL.search(s.quote) for s in sources):
+        return False
     quoted = _words(" ".join(f"{s.author} {s.quote}" for s in sources))
     known = quoted | _words(question)
     words = _WORD.findall(text)
@@ -188,9 +198,9 @@ def _words(text: str) -> set[str]:
 
 
 def _names(word: str, place: int) -> bool:
-    """Return whether a word names or counts something; "The" at the beginning has its
-    capital for another reason."""
-    if any(character.isdigit() for character in word):
+    """Return whether a word names or counts something, or leads somewhere; "The" at
+    the beginning has its capital for another reason."""
+    if any(character.isdigit() for character in word) or _ADDRESS.search(word):
         return True
     return word != word.lower() and not (place == 0 and word.lower() in _OPENING)
 

@@ -72,6 +72,10 @@ class Turn(models.Model):
     unknown_numbers = models.PositiveIntegerField(
         default=0, help_text="Citations of the model that named no source: taken out."
     )
+    also_read = models.JSONField(
+        default=list, help_text="The nodes that were read and not cited, by id."
+    )
+    followups = models.JSONField(default=list, help_text="What could be asked next.")
     tokens_read = models.PositiveIntegerField(default=0)
     tokens_written = models.PositiveIntegerField(default=0)
     remembered_at = models.DateTimeField(

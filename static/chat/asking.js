@@ -145,21 +145,9 @@ export class Asking {
   }
 
   place(live, turn) {
-    const also = live.alsoRead();
     // A failed turn that was tried again is the same one.
     document.getElementById(turn.id)?.remove();
     live.element.replaceWith(turn);
-    if (also && !live.stopping) {
-      let sources = turn.querySelector(".sources");
-      if (!sources) {
-        sources = document.createElement("section");
-        sources.className = "sources";
-        sources.setAttribute("aria-label", "Sources");
-        turn.append(sources);
-        turn.classList.add("with-sources");
-      }
-      sources.append(also);
-    }
     if (live.followups?.length) turn.after(this.followupsOf(live.followups));
   }
 

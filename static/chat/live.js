@@ -71,12 +71,6 @@ export class LiveTurn {
     return this.element.querySelector(`[data-key="${CSS.escape(key)}"]`);
   }
 
-  // What was read and not cited, to show below the finished turn's sources.
-  alsoRead() {
-    const list = this.find("read");
-    return list.children.length ? list.closest("[data-also-read]") : null;
-  }
-
   arrange() {
     const has = (name) => this.find(name).children.length > 0;
     this.find("cited-part").hidden = !has("cited");

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from connections.models import Audience
 from connections.models.tenancy import AudienceQuerySet
 from graph.models import Edge, Node, Record
-from memory.ask import start_conversation
+from memory.conversations import start_conversation
 from memory.models import Conversation
 from tests.factories import make_edge, make_node, make_project, make_user
 

@@ -10,7 +10,7 @@ from connections.models import Audience, Project, User
 from graph.audiences import Audiences
 from graph.models import Node
 from graph.models.node import MEMORY
-from memory.ask import start_conversation
+from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, MemoryScope, Observation, Turn
 from tests.factories import NOON, make_audience
 
@@ -30,7 +30,8 @@ def make_observation(
     conversation: Conversation | None = None,
     **fields: object,
 ) -> Observation:
-    """Make what `user` remembers, seen by them alone until it `is_shared`."""
+    """Make what `user` remembers, seen by them alone until it `is_shared`: then it is
+    in the project's memory."""
     number = Node.objects.count()
     is_open = is_shared or user is None
     node = Node.objects.create(
@@ -47,7 +48,7 @@ def make_observation(
     )
     Node.objects.filter(pk=node.pk).update(key=f"memory:{node.pk}")
     scope, _ = MemoryScope.objects.get_or_create(
-        tenant_id=project.tenant_id, project=project, user=user
+        tenant_id=project.tenant_id, project=project, user=None if is_open else user
     )
     return Observation.objects.create(
         tenant_id=project.tenant_id,
@@ -56,7 +57,8 @@ def make_observation(
         scope=scope,
         observation_type=observation_type,
         words_hash=hashlib.sha256(f"{number} {text}".encode()).hexdigest(),
-        is_shared=is_shared,
+        is_shared=is_open,
+        owner=user,
         conversation=conversation,
         **fields,
     )

@@ -7,7 +7,8 @@ import pytest
 from connections.models import Audience, Audit
 from connections.models.tenancy import AudienceQuerySet
 from graph.embed import embed_backlog
-from memory.ask import ask, load_answer, start_conversation
+from memory.ask import ask
+from memory.conversations import load_answer, start_conversation
 from memory.models import Citation, Conversation, Turn
 from retrieval.frequencies import count_lexemes
 from tests.factories import NOON, make_node

@@ -212,3 +212,34 @@ def test_staff_do_not_read_what_is_closed_to_them(
     text = page.content.decode()
     assert "Withheld" in text
     assert "Hollis" not in text
+
+
+def test_what_was_read_and_could_be_asked_is_kept_as_far_as_it_is_open(
+    project, member, outsider, stranger
+):
+    closed = make_node(
+        project,
+        "slack:P1:9.0",
+        "Hidden words.",
+        title="The hidden plan",
+        audience=make_audience(project, "slack:P1", [member]),
+    )
+    node = make_node(project, "slack:C1:9.0", "Open words.", title="The open plan")
+    conversation = start_conversation(project, member, "What?")
+    turn = Turn.objects.create(
+        conversation=conversation,
+        question="What?",
+        answer="Words.",
+        also_read=[closed.pk, node.pk],
+        followups=["What else does “The hidden plan” say?"],
+    )
+    mine = shown(turn, member)
+    assert [read.title for read in mine.also_read] == [
+        "The hidden plan",
+        "The open plan",
+    ]
+    assert mine.followups == ("What else does “The hidden plan” say?",)
+    theirs = shown(turn, outsider)
+    assert [read.title for read in theirs.also_read] == ["The open plan"]
+    assert theirs.followups == ()
+    assert shown(turn, stranger).also_read == ()

@@ -6,7 +6,8 @@ import pytest
 
 from graph.integrity import find_gaps
 from graph.models import Edge
-from memory.models import ReferencedPair
+from memory.co_occurrence import DRIFT
+from memory.models import Observation, ReferencedPair
 from memory.observations import forget, share
 from tests.factories import make_audience, make_node
 from tests.memory.memories import kept
@@ -78,3 +79,27 @@ def test_what_is_forgotten_takes_its_pairs_and_edges_along(project, member):
     assert edges() == {}
     assert not ReferencedPair.objects.exists()
     talk(project, member, other)
+
+
+def test_an_edge_is_written_again_only_once_its_weight_is_off(project, member):
+    one, other = kept(project, member, "One."), kept(project, member, "Other.")
+    for _ in range(3):
+        talk(project, member, one, other)
+    Edge.objects.filter(relation="co_occurs").update(weight=0.995)
+    talk(project, member, one, other)
+    assert edges() == {(one.pk, other.pk): 0.995}, "one percent is not worth a write"
+    talk(project, member, one)
+    assert edges() == {(one.pk, other.pk): 0.8}
+
+
+def test_over_many_conversations_a_weight_stays_within_one_percent(project, member):
+    nodes = [kept(project, member, text) for text in ("One.", "Other.", "Third.")]
+    for number in range(1, 49):
+        talk(project, member, *(n for k, n in enumerate(nodes, 1) if number % k == 0))
+    rows = {(p.one_id, p.other_id): p.together for p in ReferencedPair.objects.all()}
+    of = dict(Observation.objects.values_list("pk", "conversations"))
+    found = edges()
+    assert len(found) == 3
+    for (a, b), weight in found.items():
+        both = rows[a, b]
+        assert weight == pytest.approx(both / (of[a] + of[b] - both), rel=DRIFT)

@@ -17,7 +17,7 @@ from django.urls import include, path
 
 from connections.models import Project
 from graph.models import Node
-from memory.ask import start_conversation
+from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, Turn
 
 Told = tuple[str, dict[str, Any]]

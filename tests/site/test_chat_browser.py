@@ -70,6 +70,8 @@ def answering(script: Script) -> None:
             key(),
             parsed={"entity_hints": ["Ann"], "query": "key"},
             calls=[{**call, "result_count": 7, "arguments": {"query": "key"}}],
+            also_read=[forklift().pk],
+            followups=["What is wrong with the forklift?"],
         )
 
     script.answering = told
@@ -101,6 +103,17 @@ def test_an_answer_is_read_while_it_is_written(streamed: Page, script: Script) -
     expect(streamed.get_by_label("Your question")).to_have_value("")
     streamed.reload()
     expect(turn.locator(".prose strong")).to_have_text("the key")
+    turn.locator(".also-read summary").click()
+    expect(turn.locator(".also-read li")).to_have_count(1)
+    next_question = streamed.get_by_role("button", name="What is wrong with the")
+    next_question.click()
+    expect(streamed.locator("article.turn[id]")).to_have_count(2)
+    assert script.asked[1]["question"] == "What is wrong with the forklift?"
+    assert script.asked[1]["conversation"] == script_conversation()
+
+
+def script_conversation() -> str:
+    return str(Turn.objects.earliest("pk").conversation_id)
 
 
 def test_a_number_shows_its_card_beside_it(streamed: Page, script: Script) -> None:

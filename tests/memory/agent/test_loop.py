@@ -16,7 +16,7 @@ from connections.providers.chat import (
 from connections.usage import BudgetSpent
 from memory.agent import loop, storing
 from memory.agent.run import Answering, Asked, run
-from memory.ask import load_answer
+from memory.conversations import load_answer
 from memory.models import Conversation, Turn
 from tests.factories import NOON
 from tests.memory.agent.models import USAGE, ScriptedModel, calls, says
