@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory", "0007_query_tables")]
+    dependencies = [("memory", "0008_example_reading")]
 
     operations = [
         migrations.AddField(

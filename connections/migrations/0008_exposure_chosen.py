@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("connections", "0006_database_integrity"),
+        ("connections", "0007_runs_alive"),
     ]
 
     operations = [
