@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('connections', '0006_database_integrity'),
+        ("connections", "0006_database_integrity"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='databasequery',
-            name='alive_at',
+            model_name="databasequery",
+            name="alive_at",
             field=models.DateTimeField(editable=False, null=True),
         ),
     ]

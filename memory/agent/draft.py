@@ -138,7 +138,7 @@ class Draft:
         """Return the nodes that were read and not cited, the first read first."""
         cited = {source.node_id for source in self.cited_sources}
         read = (source.node_id for source in self.reading.sources.found.values())
-        return tuple(dict.fromkeys(node for node in read if node not in cited))
+        return tuple(dict.fromkeys(n for n in read if n is not None and n not in cited))
 
     def answer(self, state: Turn.State) -> ChatAnswer:
         """Return the answer as far as it came."""
