@@ -126,8 +126,8 @@ def _compared(one: Gold, loaded: Loaded) -> str:
     before, after = _answer(loaded, one.sql), _answer(loaded, guarded.sql)
     if before is None and after is None:
         return "not run"
-    if isinstance(before, str):
-        return "error" if isinstance(after, str) else "equal"
+    if isinstance(before, str) and isinstance(after, str):
+        return "error"
     if isinstance(after, str):
         note(f"only guarded: {after[:200]} | {one.sql[:300]} | {guarded.sql[:600]}")
         return "guarded error"
