@@ -49,5 +49,5 @@ def test_a_connection_is_tested_and_its_page_says_what_it_may(
     picture(page, "form-dark")
     page.set_viewport_size(PHONE)
     page.reload()
-    assert too_wide(page) == []
     picture(page, "form-phone")
+    assert too_wide(page) == []

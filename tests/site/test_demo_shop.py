@@ -57,7 +57,7 @@ def test_its_login_only_reads(shop):
     assert report.sentence == "It was reached, and its login only reads."
     opened = open_connection(shop)
     try:
-        opened.read("SET default_transaction_read_only = off; SELECT 1")
+        opened.raw.execute("SET default_transaction_read_only = off")
         for statement in (
             "DELETE FROM public.orders RETURNING 1",
             "CREATE TABLE public.mine AS SELECT 1",
