@@ -57,6 +57,7 @@ class DatabaseForm(forms.ModelForm):
     class Meta:
         model = Database
         fields = SHOWN
+        labels = {"password": "Password"}
         widgets = {
             "password": UnfoldAdminPasswordWidget(
                 render_value=False, attrs={"autocomplete": "new-password"}
@@ -181,7 +182,7 @@ class DatabaseAdmin(FabricAdmin):
     def address(self, database: Database) -> str:
         return f"{database.host}:{database.port}/{database.database}"
 
-    @display(description="password")
+    @display(description="stored password")
     def password_state(self, database: Database) -> str:
         return "set; leave empty to keep it" if database.password else "none stored"
 

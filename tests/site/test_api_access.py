@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
+from connections.models import Database
 from fabric_site import api
 from tests.connections.api.callers import (
     expired_client,
@@ -13,9 +14,12 @@ from tests.connections.api.callers import (
     session_client,
     token_client,
 )
+from tests.factories import make_audience
 
 READ = [
     ("get", "projects/", None),
+    ("get", "connections/databases/", None),
+    ("get", "connections/databases/{database}/", None),
     ("get", "graph/nodes/", None),
     ("get", "graph/nodes/{node}/", None),
     ("get", "graph/nodes/{node}/neighbours/", None),
@@ -38,6 +42,7 @@ READ = [
 ASK = ("post", "chat/", {"project": "acme/main", "question": "When is the launch?"})
 LISTS = {
     "projects/",
+    "connections/databases/",
     "graph/nodes/",
     "graph/edges/",
     "memory/conversations/",
@@ -51,7 +56,19 @@ EVERYTHING = pytest.mark.parametrize(("method", "path", "body"), [*READ, ASK])
 @pytest.fixture
 def call(project, member):
     world = make_world(project, member)
+    database = Database.objects.create(
+        tenant=project.tenant,
+        project=project,
+        audience=make_audience(project),
+        name="launches",
+        engine="postgres",
+        host="db.acme.test",
+        port=5432,
+        database="launches",
+        user="reader",
+    )
     names = {"node": world.first.pk, "edge": world.posted.pk, "other": world.channel.pk}
+    names["database"] = database.pk
 
     def called(client, method, path, body):
         return getattr(client, method)(f"/api/v1/{path.format(**names)}", body)
@@ -132,6 +149,8 @@ def test_no_address_was_forgotten_above():
         "memory/observations/{observation}/restore/",
         "memory/sync/",
     }
+    # With what it does, in tests/connections/databases/test_api.py.
+    tried |= {"connections/databases/{database}/test/"}
     tried |= {"schema/", "docs/", ""}
     tried |= {"chat/turns/<int:turn>/stop/"}  # in tests/memory/api/test_chat.py
     routes = {str(pattern.pattern) for pattern in api.urlpatterns}
@@ -139,6 +158,7 @@ def test_no_address_was_forgotten_above():
         route.replace("graph/nodes/<int:pk>", "graph/nodes/{node}")
         .replace("graph/edges/<int:pk>", "graph/edges/{edge}")
         .replace("memory/observations/<int:pk>", "memory/observations/{observation}")
+        .replace("connections/databases/<uuid:pk>", "connections/databases/{database}")
         .replace("<uuid:pk>", "{conversation}")
         for route in routes
     }

@@ -44,7 +44,7 @@ def page_of(database):
     return reverse("admin:connections_database_change", args=[database.pk])
 
 
-def form(project, **fields):
+def form(project, /, **fields):
     return {
         "project": project.pk,
         "name": "sales",
@@ -65,7 +65,7 @@ def form(project, **fields):
     }
 
 
-def form_of(database, **fields):
+def form_of(database, /, **fields):
     names = ("name", "title", "engine", "host", "port", "database", "user",
              "encryption", "certificate", "rows_most", "seconds_most")  # fmt: skip
     values = {name: getattr(database, name) for name in names}
