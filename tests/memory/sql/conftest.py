@@ -97,7 +97,10 @@ def audience(project, member):
 
 @pytest.fixture
 def shop(project, postgres_target, _tables, audience):
-    database = make_database(project, postgres_target, audience=audience)
+    database = make_database(
+        project, postgres_target, audience=audience, flavour="postgres",
+        version="18.0", default_schema="public", discovered_at=timezone.now(),
+    )  # fmt: skip
     customers = describe(
         database, "customers", comment="Companies that buy",
         columns={
