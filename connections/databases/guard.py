@@ -55,9 +55,8 @@ _FAILURES = (
 def guard(sql: str, schema: Schema, *, limit: int, values: int = 0) -> Guarded:
     """Return the statement to send for `sql`, asking for `limit` rows and one more.
 
-    With `values`, the statement holds exactly as many `?`, and comes out with `%s` for
-    each and with literal percent signs doubled, as drivers want it with values; without
-    them, percent signs are single and the driver must be given none.
+    With `values`, the statement holds exactly as many `?`; PostgreSQL's come out as `$1`
+    and so on, as its server reads them.
 
     Raises `GuardRefused`, which says what to change, and never another error.
     """
@@ -85,7 +84,7 @@ def _guarded(sql: str, schema: Schema, limit: int, values: int) -> Guarded:
     cap_rows(tree, limit)
     text, tokens = _written(tree, schema.flavour, statement)
     return Guarded(
-        sql=_with_values(text, tokens, values),
+        sql=_with_values(text, tokens, values, schema.flavour),
         original=sql,
         limit=limit,
         tables=tuple(sorted(statement.tables)),
@@ -196,14 +195,16 @@ def _check_calls(tokens: list[Token], flavour: Flavour, statement: Statement) ->
             refuse("function", f"The function {name[:60]}() is not allowed here.")
 
 
-def _with_values(text: str, tokens: list[Token], values: int) -> str:
+def _with_values(
+    text: str, tokens: list[Token], values: int, flavour: Flavour
+) -> str:
     places = [one.start for one in tokens if one.token_type is TokenType.PLACEHOLDER]
     if len(places) != values:
         refuse("values", f"{len(places)} placeholders `?` stand for {values} values.")
-    if not values:
+    if flavour != "postgres":
         return text
     parts, last = [], 0
-    for place in places:
-        parts.append(text[last:place].replace("%", "%%"))
+    for number, place in enumerate(places, start=1):
+        parts.append(f"{text[last:place]}${number}")
         last = place + 1
-    return "%s".join([*parts, text[last:].replace("%", "%%")])
+    return "".join([*parts, text[last:]])
