@@ -38,7 +38,7 @@
   ];
 
   const layout = (number) => (number <= FEW
-    ? { name: "cose", animate: false, randomize: false, padding: 24, nodeOverlap: 20,
+    ? { name: "cose", animate: false, randomize: false, padding: 24, nodeOverlap: 60, nodeDimensionsIncludeLabels: true,
         idealEdgeLength: () => 90, nodeRepulsion: () => 24000, componentSpacing: 60, numIter: 600 }
     : { name: "concentric", animate: false, padding: 24, minNodeSpacing: 14,
         concentric: (node) => Math.ceil(Math.log2(1 + node.data("ties"))), levelWidth: () => 1 });

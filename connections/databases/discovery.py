@@ -55,7 +55,8 @@ def discover(
     try:
         with closing(open_connection(database)) as opened:
             found = read_catalogue(opened)
-            wanted = _wanted(found, stored_rows(database))
+            stored = stored_rows(database)
+            wanted = _wanted(found, stored)
             sampled = _sampled(opened, wanted, budget)
     except DatabaseError as error:
         Database.objects.filter(pk=database.pk).update(discovery_error=str(error))
@@ -69,7 +70,7 @@ def discover(
         tables=len(found.tables),
         columns=sum(len(table.columns) for table in found.tables),
         seconds=time.monotonic() - started,
-        waiting=sampled.waiting,
+        waiting=_waiting(wanted, sampled, stored),
     )
 
 
@@ -139,6 +140,15 @@ def _sampled(opened: Opened, wanted: list[Wanted], budget: float) -> Sampled:
     except broken:
         # The catalogue is worth keeping all the same; the next run samples.
         return Sampled(waiting=len(wanted))
+
+
+def _waiting(wanted: list[Wanted], sampled: Sampled, stored: Stored) -> int:
+    """Return how many tables were never sampled; those that were are only older."""
+    return sum(
+        one.table.path not in sampled.tables
+        and getattr(stored.tables.get(one.table.path), "sampled_at", None) is None
+        for one in wanted
+    )
 
 
 def _wanted(found: Found, stored: Stored) -> list[Wanted]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from connections.databases.base import (
     Column,
@@ -31,6 +32,7 @@ from connections.databases.differences import (
 )
 from connections.databases.found import Found
 from connections.databases.sampling import ColumnSample
+from connections.databases.snapshot_sql import UPSERT_COLUMNS
 from connections.models import (
     Database,
     DatabaseChange,
@@ -161,13 +163,15 @@ def _write_columns(
             samples.get(table.path),
             is_new=table.path in new,
         )
-    DatabaseColumn.objects.bulk_create(
-        work.columns,
-        batch_size=BATCH,
-        update_conflicts=True,
-        unique_fields=("table", "name"),
-        update_fields=COLUMN_FIELDS,
-    )
+    if work.columns:
+        with connection.cursor() as cursor:
+            cursor.execute(UPSERT_COLUMNS, [_as_json(work.columns)])
+
+
+def _as_json(columns: list[DatabaseColumn]) -> str:
+    names = ("table_id", "name", "is_chosen", *COLUMN_FIELDS)
+    rows = [{name: getattr(column, name) for name in names} for column in columns]
+    return json.dumps(rows, default=str)
 
 
 def _write_keys(

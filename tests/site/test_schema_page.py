@@ -90,7 +90,7 @@ def test_the_page_is_drawn_and_fits(page, database, look, live_server):
     if look == "phone":
         page.set_viewport_size(PHONE)
     if look == "dark":
-        page.add_init_script("localStorage.setItem('_x_adminTheme', '\"dark\"')")
+        page.emulate_media(color_scheme="dark")
     page.goto(reverse("admin:database_schema", args=[database.pk]))
     expect(page.locator("#schema-picture")).to_have_attribute("data-drawn", "13")
     page.locator("details[data-table] summary", has_text="order_items").first.click()

@@ -148,6 +148,12 @@ def test_without_time_the_catalogue_is_stored_and_the_next_run_goes_on(
     assert len(columns_of(database)["country"].values) == 3
 
 
+def test_what_was_sampled_before_waits_for_nothing(project, any_shop):
+    database = make_database(project, any_shop)
+    assert discover(database).waiting == 0
+    assert discover(database, seconds=0).waiting == 0
+
+
 def test_what_was_never_sampled_comes_first(project, any_shop, monkeypatch):
     database = make_database(project, any_shop)
     discover(database)
