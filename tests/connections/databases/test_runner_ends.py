@@ -206,7 +206,10 @@ def _kill_listener(port: int) -> None:
 def test_a_gigabyte_in_one_cell_is_not_waited_for_nor_read(project, target):
     """A server may need longer for it than there is: then that is the answer."""
     if target.engine == "mysql":
-        target.run("SET GLOBAL max_allowed_packet = 1073741824")
+        target.run(
+            "SET GLOBAL max_allowed_packet = 1073741824",
+            "GRANT SELECT ON shop.* TO reader@'127.0.0.1'",
+        )
     database = make_database(project, target, seconds_most=10)
     forget_peak()
     before = peak_bytes()
@@ -218,7 +221,10 @@ def test_a_gigabyte_in_one_cell_is_not_waited_for_nor_read(project, target):
 
 def test_a_cell_of_200_megabytes_fails_clean(project, target):
     if target.engine == "mysql":
-        target.run("SET GLOBAL max_allowed_packet = 1073741824")
+        target.run(
+            "SET GLOBAL max_allowed_packet = 1073741824",
+            "GRANT SELECT ON shop.* TO reader@'127.0.0.1'",
+        )
     database = make_database(project, target, seconds_most=20)
     forget_peak()
     before = peak_bytes()
