@@ -16,4 +16,5 @@ def test_fifty_thousand_rows_cost_under_100_megabytes(request, engine):
     database = make_database(make_project(), target, rows_most=100_000, seconds_most=60)
     cost = measure(database, "runner")
     assert cost.rows == ROWS == 50_000
-    assert cost.megabytes < 100
+    # What holds the rows is seen at all, and is not too much.
+    assert 5 < cost.megabytes < 100
