@@ -16,7 +16,7 @@ from django.db import connection
 from benchmarks.report import Table
 from connections.models import Database, Project
 from tests.factories import make_project
-from tests.targets import make_database, mariadb_server, postgres_server
+from tests.targets import environment, make_database, mariadb_server, postgres_server
 
 ROWS = 50_000
 COLUMNS = {
@@ -67,7 +67,11 @@ def measure(database: Database, how: str) -> Cost:
     """Return what reading the rows costs in a new process."""
     done = subprocess.run(  # noqa: S603 # our own program
         [sys.executable, "-m", "benchmarks.reading", str(database.pk), how],
-        env={**os.environ, "BENCH_DATABASE": str(connection.settings_dict["NAME"])},
+        env={
+            **os.environ,
+            **environment(),
+            "BENCH_DATABASE": str(connection.settings_dict["NAME"]),
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -81,6 +81,11 @@ def make_database(project: Project, target: Target, **fields: object) -> Databas
     )
 
 
+def environment() -> dict[str, str]:
+    """Return what a process of its own needs to be let in where tests are."""
+    return {"FABRIC_DATABASE_TARGETS": ",".join(settings.FABRIC["DATABASE_TARGETS"])}
+
+
 @contextmanager
 def allowed(*entries: str) -> Iterator[None]:
     """Name targets as FABRIC_DATABASE_TARGETS does, such as "127.0.0.1:3306"."""

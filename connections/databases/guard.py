@@ -195,9 +195,7 @@ def _check_calls(tokens: list[Token], flavour: Flavour, statement: Statement) ->
             refuse("function", f"The function {name[:60]}() is not allowed here.")
 
 
-def _with_values(
-    text: str, tokens: list[Token], values: int, flavour: Flavour
-) -> str:
+def _with_values(text: str, tokens: list[Token], values: int, flavour: Flavour) -> str:
     places = [one.start for one in tokens if one.token_type is TokenType.PLACEHOLDER]
     if len(places) != values:
         refuse("values", f"{len(places)} placeholders `?` stand for {values} values.")

@@ -21,6 +21,7 @@ from connections.databases.base import (
 from connections.databases.cancelling import cancel
 from connections.databases.caps import Caps, Collection, Cutter
 from connections.databases.clock import now
+from connections.databases.connecting import may_be_superuser
 from connections.databases.failures import (
     Busy,
     Cancelled,
@@ -173,7 +174,7 @@ class Reading:
 def _seal(session: Session, database: Database, seconds: float) -> None:
     """Make a session read only; refuse a login that may do everything."""
     is_almighty = session.seal(seconds)
-    if is_almighty and not database.superuser_allowed:
+    if is_almighty and not may_be_superuser(database):
         raise RunFailed(
             f"The login of {database} may do everything, so that nothing holds it to "
             "reading. Enter one that may only read, or let an admin allow it."

@@ -13,7 +13,7 @@ from connections.api.permissions import caller, visible
 from connections.databases.base import Rows
 from connections.models import Database, DatabaseQuery
 from memory.models import SavedQuery
-from memory.sql.cell_text import rows_as_json
+from memory.sql.cells import as_json
 from memory.sql.statements import LONGEST_SQL
 
 LONGEST_QUESTION = 2_000
@@ -195,7 +195,7 @@ def rows_told(database: Database, rows: Rows) -> dict[str, Any]:
         "connection": database.name,
         "sql": rows.sql,
         "columns": [{"name": one.name, "family": one.family} for one in rows.columns],
-        "rows": rows_as_json(rows.rows),
+        "rows": [[as_json(cell) for cell in row] for row in rows.rows],
         "row_count": len(rows.rows),
         "truncated": rows.truncated,
         "took_ms": round(rows.took_ms, 1),

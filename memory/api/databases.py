@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from connections.api.parameters import JSONBody
 from connections.api.permissions import caller
+from connections.databases.runner import cancel
 from connections.models import ApiToken, DatabaseQuery, Scope
 from connections.refusals import Refused
 from memory.api.database_fields import (
@@ -34,8 +35,9 @@ from memory.api.database_fields import (
     rows_told,
 )
 from memory.models import SavedQuery
+from memory.sql.asking import Unanswered, ask_database
 from memory.sql.saved import delete_saved, save_query, saved_seen_by
-from memory.sql.statements import cancel_run, run_statement, runs_seen_by
+from memory.sql.statements import run_statement, runs_seen_by
 
 SHOWN_IN = "api"
 PROBLEM = "application/problem+json"
@@ -103,8 +105,6 @@ class DatabaseAskView(APIView):
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         database = open_database(request, pk)
         asked = QuestionParameters.of_body(request)
-        from memory.sql.asking import Unanswered, ask_database
-
         answer = ask_database(
             database,
             asked["question"],
@@ -156,7 +156,7 @@ class RunViewSet(
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         row: DatabaseQuery = self.get_object()
-        cancelled = cancel_run(row, user=caller(request))
+        cancelled = cancel(row.pk, user=caller(request))
         return Response({"id": str(row.pk), "cancelled": cancelled})
 
 

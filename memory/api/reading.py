@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework.request import Request
@@ -12,6 +13,8 @@ from graph.models import Node
 from memory.agent.storing import settle_dead
 from memory.api.serializers import ConversationSerializer
 from memory.models import Citation, Conversation, Turn
+from memory.sql.result_grids import ShownTurnTable, shown_turn_tables
+from memory.sql.tables import tables_of
 from retrieval.results import utc
 
 
@@ -24,13 +27,14 @@ def own_conversations(request: Request) -> Any:
 def conversation_with_turns(found: Conversation, request: Request) -> dict[str, Any]:
     """Return a conversation with its turns, their citations among them.
 
-    An answer is made of its sources' words: where one of them is closed to the caller
-    by now, the answer is withheld with it.
+    An answer is made of its sources' words: where one of them, or a database that it
+    asked, is closed to the caller by now, the answer is withheld with it.
     """
     settle_dead(found)
     turns = list(found.turns.prefetch_related("citations__node__record"))
     opened = _open_nodes(turns, request, found.project)
-    said = [_turn(turn, opened) for turn in turns]
+    tables = shown_turn_tables(turns, caller(request))
+    said = [_turn(turn, opened, tables.get(turn.pk, ())) for turn in turns]
     return {**ConversationSerializer(found).data, "turns": said}
 
 
@@ -45,24 +49,27 @@ def _open_nodes(turns: list[Turn], request: Request, project: Project) -> set[in
     return set(nodes.values_list("pk", flat=True))
 
 
-def _turn(turn: Turn, opened: set[int]) -> dict[str, Any]:
+def _turn(
+    turn: Turn, opened: set[int], tables: Sequence[ShownTurnTable]
+) -> dict[str, Any]:
     citations = list(turn.citations.all())
     closed = {c.n for c in citations if c.node_id and c.node_id not in opened}
+    withheld = bool(closed) or any(table.is_withheld for table in tables)
     return {
         "turn": turn.pk,
         "question": turn.question,
-        "answer": "" if closed else turn.answer,
+        "answer": "" if withheld else turn.answer,
         "grounded": turn.grounded,
         "citations": [_citation(c) for c in citations if c.n not in closed],
-        "sql": [],
+        "sql": [] if withheld else [shown.as_json() for shown in tables_of(turn)],
         "calls": turn.calls,
         "lambda": turn.effort,
         "model": turn.model,
         "state": turn.state,
-        "support": [] if closed else turn.support,
+        "support": [] if withheld else turn.support,
         "error": turn.error,
         "created_at": utc(turn.created_at),
-        "withheld": bool(closed),
+        "withheld": withheld,
     }
 
 

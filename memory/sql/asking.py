@@ -17,6 +17,9 @@ from connections.databases.base import (
     Rows,
     Schema,
 )
+from connections.databases.guard import guard
+from connections.databases.runner import explain, refused, run
+from connections.databases.snapshot import schema_of
 from connections.models import Database, DatabaseQuery, Project, User
 from connections.providers.base import ProviderError
 from connections.providers.chat import ChatModel
@@ -24,17 +27,18 @@ from connections.providers.choice import model_for
 from memory.agent.database import database as own_database
 from memory.agent.database import release
 from memory.agent.prompt import new_fence
-from memory.sql import examples, steps
+from memory.sql import examples
 from memory.sql.choosing import choose_database, databases_for
 from memory.sql.context import Context, context_of
 from memory.sql.literals import corrected, is_empty, suggestions
-from memory.sql.outcome import Answered, Attempt, By, Stage, Unanswered
+from memory.sql.outcome import Answered, Attempt, By, Stage, Unanswered, is_of_statement
 from memory.sql.prompting import (
     ANSWER_SCHEMA,
     MOST_TOKENS,
     question_prompt,
     system_prompt,
 )
+from memory.sql.translator import Declined, translate
 
 __all__ = [
     "Answered",
@@ -117,7 +121,7 @@ def ask_database(
     with own_database():
         if database.pk not in {one.pk for one in databases_for(project, user)}:
             return Unanswered(reason=CLOSED)
-        schema = steps.schema_of(database)
+        schema = schema_of(database)
     if not schema.tables:
         return Unanswered(reason=NOTHING_YET)
     asked = _Question(
@@ -152,7 +156,7 @@ def run_bound(
     The values are bound: no text of theirs is ever part of a statement.
     """
     with own_database():
-        schema = steps.schema_of(database)
+        schema = schema_of(database)
     asked = _Question(
         database, schema, question, user, project, shown_in, never,
         time.monotonic() + SECONDS,
@@ -184,8 +188,8 @@ def _answer(asked: _Question) -> Answered | Unanswered:
 
 
 def _by_rules(asked: _Question) -> Answered | Unanswered:
-    told = steps.translate(asked.text, asked.schema, today=timezone.localdate())
-    if isinstance(told, steps.Declined):
+    told = translate(asked.text, asked.schema, today=timezone.localdate())
+    if isinstance(told, Declined):
         return Unanswered(reason=told.reason, attempts=tuple(asked.attempts))
     written = _Written(told.sql, "rules", told.reading, tuple(told.assumptions))
     try:
@@ -294,19 +298,17 @@ def _tried(
     }  # fmt: skip
     limit = asked.database.rows_most
     try:
-        guarded = steps.guard(
-            written.sql, asked.schema, limit=limit, values=len(values)
-        )
+        guarded = guard(written.sql, asked.schema, limit=limit, values=len(values))
     except GuardRefused as error:
         with own_database():
-            row = steps.refused(asked.database, written.sql, error, **told)  # type: ignore[arg-type] # as named
+            row = refused(asked.database, written.sql, error, **told)  # type: ignore[arg-type] # as named
         said = f"refused by the rule {error.rule}: {error}"
         _attempted(asked, written, "guard", said, row.pk)
         raise
     try:
         if not values:
             _explained(asked, guarded)
-        rows = steps.run(asked.database, guarded, values=values, **told)  # type: ignore[arg-type] # as named
+        rows = run(asked.database, guarded, values=values, **told)  # type: ignore[arg-type] # as named
     except DatabaseError as error:
         _attempted(asked, written, "run", str(error))
         raise
@@ -320,9 +322,9 @@ def _explained(asked: _Question, guarded: Guarded) -> None:
     """Ask for the server's plan; a statement it refuses is recorded as one that failed,
     for it never comes to be run."""
     try:
-        steps.explain(asked.database, guarded)
+        explain(asked.database, guarded)
     except DatabaseError as error:
-        if steps.is_of_statement(error):
+        if is_of_statement(error):
             with own_database():
                 _record_failed(asked, guarded, str(error))
         raise
@@ -360,5 +362,5 @@ def _attempted(
 def _is_repairable(error: Exception) -> bool:
     """Return whether another statement might do: not where the database is away."""
     return isinstance(error, GuardRefused) or (
-        isinstance(error, DatabaseError) and steps.is_of_statement(error)
+        isinstance(error, DatabaseError) and is_of_statement(error)
     )

@@ -1,9 +1,8 @@
-"""Cells of a result, as JSON keeps them and as a person reads them."""
+"""Cells of a result, fresh or as JSON kept them, as tables show them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TypeAlias
@@ -14,28 +13,7 @@ from connections.records import JSON
 
 # A cell as it comes from a server, or as JSON kept it.
 AnyCell: TypeAlias = Cell | JSON
-# Beyond it a script's numbers lose their last digits.
-EXACT = 2**53
 BYTES_SHOWN = 64
-
-
-def as_json(cell: Cell) -> JSON:
-    """Return `cell` as JSON holds it: what has no form of its own there, as text.
-
-    Numbers that a script could not hold exactly are text, too.
-    """
-    if cell is None or isinstance(cell, (bool, str)):
-        return cell
-    if isinstance(cell, int):
-        return cell if abs(cell) < EXACT else str(cell)
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else str(cell)
-    return text_of(cell)
-
-
-def rows_as_json(rows: Sequence[Sequence[Cell]]) -> list[list[JSON]]:
-    """Return rows as JSON holds them."""
-    return [[as_json(cell) for cell in row] for row in rows]
 
 
 def text_of(cell: AnyCell) -> str:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from connections.databases.base import Schema
+from connections.databases.snapshot import schema_of
 from connections.models import Database, Project, User
-from memory.sql import examples, steps
+from memory.sql import examples
 from memory.sql.context import by_words
 from memory.sql.splitting import split
+from memory.sql.translator import translate
 
 # From here on a translation is worth asking for without being told to.
 CONFIDENT, MARGIN = 0.5, 0.2
@@ -88,12 +90,12 @@ def is_named(database: Database, question: str) -> bool:
 
 
 def _weighed(database: Database, question: str) -> Candidate | None:
-    schema = steps.schema_of(database)
+    schema = schema_of(database)
     if not schema.tables:
         return None
     if examples.same(database, question):
         return Candidate(database, schema, CERTAIN, math.inf)
-    told = steps.translate(question, schema, today=timezone.localdate())
+    told = translate(question, schema, today=timezone.localdate())
     confidence = float(getattr(told, "confidence", 0.0))
     words = max(by_words(schema, question).values(), default=0.0)
     return Candidate(database, schema, confidence, words)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from connections.databases.base import Column, Schema, Table
+from connections.databases.joins import as_ddl, join_paths
 from connections.models import Database, Project, User
 from connections.records import clean_key
 from connections.refusals import Refused
-from memory.sql import steps
 from memory.sql.words import likeness, words_of
 from retrieval.results import Filters
 from retrieval.search import search
@@ -184,14 +184,14 @@ def _keys(database: Database, tables: Iterable[Table]) -> dict[str, tuple[str, s
 def _fitting(tables: Sequence[Table]) -> Iterator[Table]:
     room = DDL_CHARACTERS
     for table in tables:
-        room -= len(steps.as_ddl(table))
+        room -= len(as_ddl(table))
         if room >= 0:
             yield table
 
 
 def _ways(schema: Schema, full: Sequence[Table]) -> tuple[list[Table], tuple[str, ...]]:
     """Return the tables that lie between `full` ones, and the ways in words."""
-    ways = steps.join_paths(schema, [(t.schema, t.name) for t in full])[:JOINS]
+    ways = join_paths(schema, [(t.schema, t.name) for t in full])[:JOINS]
     between = [schema.by_path[path] for way in ways for path in way.bridges]
     said = [" AND ".join(step.condition for step in way.steps) for way in ways]
     return list(dict.fromkeys(between)), tuple(dict.fromkeys(said))

@@ -13,10 +13,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from connections.databases.base import DatabaseError, GuardRefused
+from connections.databases.guard import guard
+from connections.databases.runner import explain
+from connections.databases.snapshot import schema_of
 from connections.models import Database, Membership, Role, User, record_audit
 from connections.refusals import Refused
 from memory.models import VerifiedExample
-from memory.sql import steps
+from memory.sql.outcome import is_of_statement
 from memory.sql.words import normalised
 
 LIKE, LIKE_LEAST = 5, 0.2
@@ -157,14 +160,12 @@ def _fault(example: VerifiedExample) -> str:
     """Return why the statement does not pass; raises where it cannot be tested."""
     database = example.database
     try:
-        guarded = steps.guard(
-            example.sql, steps.schema_of(database), limit=database.rows_most
-        )
-        steps.explain(database, guarded)
+        guarded = guard(example.sql, schema_of(database), limit=database.rows_most)
+        explain(database, guarded)
     except GuardRefused as error:
         return f"{error.rule}: {error}"
     except DatabaseError as error:
-        if not steps.is_of_statement(error):
+        if not is_of_statement(error):
             raise
         return str(error)
     return ""

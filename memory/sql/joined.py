@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from connections.databases.base import Rows
+from connections.databases.snapshot import schema_of
 from connections.models import Database, Project, User
 from connections.refusals import Refused
 from memory.agent.database import database as own_database
-from memory.sql import steps
 from memory.sql.asking import ask_database, never, run_bound
 from memory.sql.binding import kept_to_names, name_place
 from memory.sql.candidates import names_in
@@ -105,7 +105,7 @@ def _of_names(
     """Return the answer kept to what the texts name: the names are values, bound."""
     with own_database():
         names = names_in(_texts(project, user, filters))
-        schema = steps.schema_of(database)
+        schema = schema_of(database)
     if not names:
         return Unanswered(reason=NO_NAMES, attempts=answer.attempts)
     written = answer.attempts[-1].sql

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from connections.databases.base import Rows
+from connections.databases.base import DatabaseError, Rows
+from connections.databases.failures import RunFailed
 
 By: TypeAlias = Literal["model", "rules", "example"]
 Stage: TypeAlias = Literal["guard", "run", "done"]
@@ -46,3 +47,11 @@ class Unanswered:
 
     reason: str
     attempts: tuple[Attempt, ...] = ()
+
+
+def is_of_statement(error: DatabaseError) -> bool:
+    """Return whether the server found fault with the statement itself.
+
+    What is told apart further, such as a lost connection, is no fault of it.
+    """
+    return type(error) is RunFailed

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from connections.databases.base import DatabaseError, GuardRefused, Rows
 from connections.models import Database, User
+from memory.sql.asking import Unanswered, ask_database
 from memory.sql.result_grids import ROWS_HELD, ResultGrid, shown_rows
 from memory.sql.statements import run_statement
 
@@ -50,8 +51,6 @@ def outcome_of_question(
     database: Database, question: str, *, user: User, shown_in: str
 ) -> Outcome:
     """Ask a database in words, and return how it ended; only bugs are raised."""
-    from memory.sql.asking import Unanswered, ask_database
-
     answer = ask_database(
         database, question, user=user, project=database.project, shown_in=shown_in
     )

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from connections.databases.base import DatabaseError
+from connections.databases.snapshot import schema_of
 from connections.models import Database, DatabaseQuery, Project
 from connections.pages import (
     PROJECT_KEY,
@@ -29,7 +30,6 @@ from memory.sql.statements import (
     open_databases,
     projects_ruled_by,
     runs_seen_by,
-    schema_for,
 )
 
 LATEST, RUNS_ON_PAGE, SAVED_SHOWN = 8, 50, 50
@@ -165,7 +165,7 @@ def own_saved(request: HttpRequest, found: Database, sent: str) -> SavedQuery | 
 def _schema(request: HttpRequest, found: Database) -> dict[str, Any]:
     find = request.GET.get("find", "")[:LONGEST_SEARCH]
     try:
-        return {"schema": shown_schema(schema_for(found), find), "find": find}
+        return {"schema": shown_schema(schema_of(found), find), "find": find}
     except DatabaseError as error:
         return {"schema": None, "schema_trouble": str(error), "find": find}
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from connections.databases.base import Schema
+from connections.databases.joins import as_ddl
 from memory.agent.prompt import fenced
 from memory.models import VerifiedExample
-from memory.sql import steps
 from memory.sql.context import Context
 from memory.sql.outcome import Attempt
 
@@ -69,7 +69,7 @@ def question_prompt(
     """Return what the model is asked: the schema and what went wrong as data."""
     parts = [
         "The likely tables:",
-        fenced(fence, "\n\n".join(map(steps.as_ddl, context.full))),
+        fenced(fence, "\n\n".join(map(as_ddl, context.full))),
     ]
     if context.joins:
         parts += ["How they join:", fenced(fence, "\n".join(context.joins))]

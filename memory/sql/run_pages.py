@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from connections.databases import runner
 from connections.databases.base import DatabaseError, GuardRefused
 from connections.models import Database
 from connections.pages import private, reader, signed_in
@@ -28,7 +29,6 @@ from memory.sql.pages import database_page, kept, open_database, own_saved
 from memory.sql.saved import delete_saved, save_query, saved_seen_by
 from memory.sql.statements import (
     LONGEST_SQL,
-    cancel_run,
     place_of_page,
     run_statement,
     running_as,
@@ -106,7 +106,7 @@ def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Stop what the page has running; it says how many statements it stopped."""
     found, user = open_database(request, pk), reader(request)
     running = list(running_as(found, user, [_place(request)]))
-    stopped = [cancel_run(query, user=user) for query in running]
+    stopped = [runner.cancel(query.pk, user=user) for query in running]
     return private(JsonResponse({"stopped": sum(stopped)}))
 
 

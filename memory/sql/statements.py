@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from connections.databases.base import GuardRefused, Rows, Schema
+from connections.databases.base import GuardRefused, Rows
+from connections.databases.guard import guard
+from connections.databases.runner import refused, run
+from connections.databases.snapshot import schema_of
 from connections.models import Database, DatabaseQuery, Membership, Project, Role, User
 
 LONGEST_SQL = 20_000
@@ -17,13 +20,6 @@ def open_databases(user: User) -> QuerySet[Database]:
     """Return the databases that `user` may ask, with their projects."""
     rows = Database.objects.visible_to(user).filter(enabled=True)
     return rows.select_related("project__tenant")
-
-
-def schema_for(database: Database) -> Schema:
-    """Return what may be asked of `database`; what is hidden is not in it."""
-    from connections.databases.snapshot import schema_of
-
-    return schema_of(database)
 
 
 def run_statement(
@@ -40,23 +36,13 @@ def run_statement(
     It goes through the guard; a refusal is kept among the runs and then raised, as
     every other `DatabaseError` is.
     """
-    from connections.databases.guard import guard
-    from connections.databases.runner import refused, run
-
     most = min(limit or database.rows_most, database.rows_most)
     try:
-        guarded = guard(sql, schema_for(database), limit=most)
+        guarded = guard(sql, schema_of(database), limit=most)
     except GuardRefused as error:
         refused(database, sql, error, user=user, question=question, shown_in=shown_in)
         raise
     return run(database, guarded, user=user, question=question, shown_in=shown_in)
-
-
-def cancel_run(query: DatabaseQuery, *, user: User) -> bool:
-    """Stop a running statement in whatever process it runs; False: it had ended."""
-    from connections.databases.runner import cancel
-
-    return cancel(query.pk, user=user)
 
 
 def runs_seen_by(user: User) -> QuerySet[DatabaseQuery]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from connections.databases.base import Rows
 from connections.models import Database
 from connections.records import JSON
 from memory.models import Turn, TurnTable
-from memory.sql import steps
 from memory.sql.cells import as_json
+from memory.sql.charts import chart_of
 from memory.sql.outcome import Answered
 
 # As many rows are kept with an answer; all of them come by running it again.
@@ -77,15 +76,8 @@ def shown_table(database: Database, question: str, answer: Answered) -> ShownTab
         row_count=len(rows.rows),
         truncated=rows.truncated or len(rows.rows) > KEPT,
         took_ms=round(rows.took_ms, 1),
-        chart=_chart(rows),
+        chart=chart.as_json() if (chart := chart_of(rows)) else None,
     )
-
-
-def _chart(rows: Rows) -> Mapping[str, Any] | None:
-    chart = steps.chart_of(rows)
-    if is_dataclass(chart) and not isinstance(chart, type):
-        return asdict(chart)
-    return chart if isinstance(chart, Mapping) else None
 
 
 def keep_tables(turn: Turn, tables: tuple[ShownTable, ...]) -> None:

@@ -15,6 +15,7 @@ from connections.refusals import Refused
 from memory.feedback import NOTE_CHARACTERS, give_feedback
 from memory.models import Feedback, Turn, TurnTable
 from memory.sql.csv_export import csv_response
+from memory.sql.examples import propose
 from memory.sql.result_grids import shown_turn_tables
 from memory.sql.statements import open_databases, run_statement
 from memory.turn_pages import own_turn
@@ -70,8 +71,6 @@ def turn_table_verdict(request: HttpRequest, pk: int, place: int) -> HttpRespons
 
 
 def _right(row: TurnTable, user: User) -> str:
-    from memory.sql.examples import propose
-
     database = _database(row, user)
     if database is None:
         return "This database cannot be asked any more; nothing was kept."

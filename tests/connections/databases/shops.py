@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from tests.targets import Target
+from tests.targets import Target, allowed
 
 _NUMBERS = count(1)
 
@@ -80,7 +80,8 @@ def shop(target: Target) -> Iterator[Target]:
         target.run(f"CREATE DATABASE {name} TEMPLATE template0")
         try:
             own.run(*POSTGRES, *_grants_of(target.user))
-            yield own
+            with allowed(f"{own.host}:{own.port}/{name}"):
+                yield own
         finally:
             target.run(f"DROP DATABASE {name} WITH (FORCE)")
         return

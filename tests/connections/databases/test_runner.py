@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from connections.databases.base import DatabaseError, GuardRefused
@@ -133,13 +134,17 @@ def test_too_few_values_are_an_error_of_the_statement(database, goods):
         ask(database, f"SELECT id FROM goods WHERE id IN ({places})", values=[1])  # noqa: S608 # our own
 
 
-def test_a_superuser_is_refused_unless_it_is_allowed(project, goods):
+def test_a_superuser_is_refused_unless_row_and_operator_allow_it(
+    project, goods, monkeypatch
+):
     login = {"user": goods.owner["user"], "password": _secret(goods)}
     database = make_database(project, goods, **login)
-    with pytest.raises(RunFailed, match="may do everything"):
-        ask(database, "SELECT 1")
-    database.superuser_allowed = True
-    database.save()
+    for allowed in (False, True):
+        database.superuser_allowed = allowed
+        database.save()
+        with pytest.raises(DatabaseError, match="may do everything"):
+            ask(database, "SELECT 1")
+    monkeypatch.setitem(settings.FABRIC, "DATABASE_SUPERUSERS", True)
     assert ask(database, "SELECT 1").rows == [(1,)]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from tests.connections.databases.running import ask
-from tests.targets import make_database
+from tests.targets import allowed, make_database
 
 pytestmark = pytest.mark.django_db
 NIL = "00000000-0000-0000-0000-000000000001"
@@ -138,7 +138,8 @@ def test_postgres_bytes_that_are_no_utf_8_show_as_such(project, postgres_target)
     )
     try:
         database = make_database(project, postgres_target, database=name)
-        found = ask(database, "SELECT convert_from('\\x41ff42', 'SQL_ASCII')")
+        with allowed(f"{postgres_target.host}:{postgres_target.port}/{name}"):
+            found = ask(database, "SELECT convert_from('\\x41ff42', 'SQL_ASCII')")
         assert found.rows == [("A\N{REPLACEMENT CHARACTER}B",)]
     finally:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")

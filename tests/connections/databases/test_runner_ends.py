@@ -38,7 +38,7 @@ from tests.connections.databases.running import (
 )
 from tests.connections.databases.stalling import proxy_to, silent_server
 from tests.factories import make_member, make_project
-from tests.targets import make_database, mariadb_server
+from tests.targets import environment, make_database, mariadb_server
 
 pytestmark = pytest.mark.django_db
 SECONDS = 2
@@ -48,7 +48,7 @@ BOMBS = {
         "SELECT pg_sleep(60)",
         "SELECT count(*) FROM generate_series(1, 30000) a, generate_series(1, 30000) b"
         " WHERE a # b = -1",
-        "SELECT count(md5(repeat('x', 100000000))) FROM generate_series(1, 1000)",
+        "SELECT count(md5(repeat('x', 100000000 + g))) FROM generate_series(1, 1000) g",
         "SELECT set_config('statement_timeout', '0', true), pg_sleep(60)",
         "SELECT set_config('statement_timeout', '0', true), s, pg_sleep(0.3)"
         " FROM generate_series(1, 200) s",
@@ -58,7 +58,8 @@ BOMBS = {
     "mariadb": (
         "SELECT SLEEP(60)",
         "SELECT BENCHMARK(2000000000, MD5('x'))",
-        "SELECT SUM(LENGTH(MD5(REPEAT(a.seq, 16000000)))) FROM seq_1_to_1000 a",
+        "SELECT SUM(LENGTH(MD5(CONCAT(a.seq, REPEAT('x', 16000000)))))"
+        " FROM seq_1_to_1000 a",
         "SELECT MD5(REPEAT(MD5(REPEAT('x', 16000000)), 400000)) FROM seq_1_to_9999",
         "SELECT COUNT(*) FROM seq_1_to_30000 a, seq_1_to_30000 b"
         " WHERE (a.seq ^ b.seq) = 70000",
@@ -347,7 +348,11 @@ class TestAcrossThreads:
         database, sql = slow
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, str(database.pk), sql],
-            env={**os.environ, "TEST_DATABASE": connection.settings_dict["NAME"]},
+            env={
+                **os.environ,
+                **environment(),
+                "TEST_DATABASE": connection.settings_dict["NAME"],
+            },
         )
         (query,) = self._await_running(1, seconds=60)
         time.sleep(1)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from connections.databases import runner_sql
 from connections.databases.base import DatabaseError
@@ -78,6 +79,11 @@ class Writer:
         return digest.hexdigest()
 
 
+@pytest.fixture(autouse=True)
+def _logins_that_may_do_everything(monkeypatch):
+    monkeypatch.setitem(settings.FABRIC, "DATABASE_SUPERUSERS", True)
+
+
 @pytest.fixture(params=["postgres", "mariadb"])
 def writer(request, tmp_path):
     made = Writer(request.getfixturevalue(f"{request.param}_target"), tmp_path)
@@ -95,6 +101,7 @@ def database(project, writer):
         user=writer.user,
         password=Secret(PASSWORD),
         seconds_most=5,
+        superuser_allowed=True,
         default_schema="own" if writer.is_postgres else "",
     )
 
@@ -162,7 +169,11 @@ def test_mariadb_writes_files_and_settings_where_a_query_is_not_proven(
     writer.setup()
     try:
         database = make_database(
-            project, mariadb_target, user="writer", password=Secret(PASSWORD)
+            project,
+            mariadb_target,
+            user="writer",
+            password=Secret(PASSWORD),
+            superuser_allowed=True,
         )
         before = writer.state()
         statement = f"SELECT 'x' INTO OUTFILE '{tmp_path}/written'"

@@ -13,7 +13,7 @@ from connections.models import Database, DatabaseQuery, Role
 from memory.models import SavedQuery
 from tests.connections.api.callers import session_client, token_client
 from tests.factories import make_audience, make_member
-from tests.memory.sql import doubles
+from tests.memory.sql.answering import answer_with
 from tests.memory.sql.shop import make_shop, shop_tables
 from tests.targets import Target
 
@@ -27,11 +27,6 @@ SQL = "SELECT name FROM customers ORDER BY id"
 def shop_server(postgres_target: Target) -> Iterator[Target]:
     with shop_tables(postgres_target):
         yield postgres_target
-
-
-@pytest.fixture(autouse=True)
-def _house(monkeypatch) -> None:
-    doubles.install(monkeypatch)
 
 
 @pytest.fixture
@@ -179,7 +174,7 @@ def test_a_question_is_answered_with_its_reading(shop, client, monkeypatch):
             tables=("public.customers",), attempts=(), model="",
         )  # fmt: skip
 
-    doubles.answer_with(monkeypatch, answering)
+    answer_with(monkeypatch, answering)
     where = f"{BASE}/databases/{shop.pk}/ask/"
     body = client.post(where, {"question": "How many?"}).json()
     assert body["rows"] == [[3]]

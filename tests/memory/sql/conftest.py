@@ -7,9 +7,8 @@ import pytest
 from django.utils import timezone
 
 from connections.models import DatabaseColumn, DatabaseKey, DatabaseTable, Role
-from memory.sql import steps
+from memory.sql import asking, choosing
 from tests.factories import make_audience, make_edge, make_member, make_node
-from tests.memory.sql import fakes
 from tests.targets import make_database
 
 TABLES = (
@@ -53,15 +52,11 @@ class Translator:
         return self.known.get(question, Declined())
 
 
-@pytest.fixture(autouse=True)
-def _steps(monkeypatch):
-    fakes.stand_in(monkeypatch)
-
-
 @pytest.fixture
 def translator(monkeypatch):
     made = Translator()
-    monkeypatch.setattr(steps, "translate", made)
+    monkeypatch.setattr(asking, "translate", made)
+    monkeypatch.setattr(choosing, "translate", made)
     return made
 
 

@@ -9,9 +9,10 @@ from memory.agent.offline import NO_DATA
 from memory.agent.run import Asked, run
 from memory.agent.tools import Reading, call_tool
 from memory.ask import ask as answer_of
-from memory.ask import load_answer
+from memory.conversations import load_answer
 from memory.models import Turn, TurnTable, VerifiedExample
-from memory.sql import asking, choosing, steps
+from memory.sql import asking, choosing, tables
+from memory.sql.charts import Chart
 from memory.sql.context import table_key
 from retrieval.frequencies import count_lexemes
 from tests.factories import make_node
@@ -295,10 +296,10 @@ class TestWhichDatabase:
 
 
 def test_a_chart_is_told_where_one_fits(project, shop, member, monkeypatch):
-    monkeypatch.setattr(steps, "chart_of", lambda rows: {"kind": "bar", "x": 0})
+    monkeypatch.setattr(tables, "chart_of", lambda rows: Chart(kind="bar", x=0, y=(1,)))
     events = ask(project, member, TOP_ASKED)
-    assert data(events, "chart") == [{"place": 0, "kind": "bar", "x": 0}]
-    assert TurnTable.objects.get().chart == {"kind": "bar", "x": 0}
+    assert data(events, "chart") == [{"place": 0, "kind": "bar", "x": 0, "y": [1]}]
+    assert TurnTable.objects.get().chart == {"kind": "bar", "x": 0, "y": [1]}
 
 
 def test_no_database_means_no_more_work_for_a_question(

@@ -7,10 +7,11 @@ import time
 import pytest
 from django.conf import settings
 
+from connections.databases.snapshot import schema_of
 from connections.models import Audit, DatabaseQuery, DatabaseTable
 from connections.providers.chat import ModelUnavailable
 from memory.models import VerifiedExample
-from memory.sql import asking, steps
+from memory.sql import asking
 from memory.sql.asking import (
     Answered,
     Unanswered,
@@ -380,4 +381,4 @@ def test_asking_is_audited_by_its_rows_not_by_secrets(ask, shop, translator):
     translator.known[HOW_MANY] = Translation(COUNT)
     ask()
     assert not Audit.objects.filter(detail__detail__icontains="password").exists()
-    assert steps.schema_of(shop).tables
+    assert schema_of(shop).tables

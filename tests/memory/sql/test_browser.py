@@ -18,7 +18,7 @@ from connections.databases.base import ResultColumn, Rows
 from connections.models import Database, DatabaseQuery, Project, User
 from memory.models import SavedQuery, Turn, TurnTable, VerifiedExample
 from memory.sql.charts import chart_of
-from tests.memory.sql import doubles
+from tests.memory.sql.answering import answer_with
 from tests.memory.sql.shop import make_shop, shop_tables
 from tests.site import streaming
 from tests.site.browsing import PHONE, too_wide
@@ -46,11 +46,6 @@ SLOW = "SELECT count(*) AS pairs FROM numbers a JOIN numbers b ON a.n * b.n > a.
 def shop_server(postgres_target: Target) -> Iterator[Target]:
     with shop_tables(postgres_target):
         yield postgres_target
-
-
-@pytest.fixture(autouse=True)
-def _house(monkeypatch) -> None:
-    doubles.install(monkeypatch)
 
 
 @pytest.fixture
@@ -229,7 +224,7 @@ def test_a_question_in_words_shows_the_statement_to_go_on_from(
             model="",
         )
 
-    doubles.answer_with(monkeypatch, answering)
+    answer_with(monkeypatch, answering)
     at_shop.get_by_label("Ask in words").fill("How many customers are there?")
     at_shop.get_by_role("button", name="Ask", exact=True).click()
     expect(at_shop.locator(".big-number strong")).to_have_text("3")

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 from django.utils import timezone
 
+from connections.databases.discovery import refresh
 from connections.demo.generate import SCRIPT
 from graph.models import Node
 from memory.ask import ask
-from memory.sql import steps
 from tests.factories import make_user
 from tests.site.browsing import load_demo
 from tests.targets import make_database
 
-DISCOVERY = "connections.databases.discovery"
-NEEDED = (steps.GUARD, steps.RUNNER, steps.SNAPSHOT, DISCOVERY, steps.TRANSLATOR)
-MISSING = [name for name in NEEDED if find_spec(name) is None]
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(bool(MISSING), reason=f"not here yet: {', '.join(MISSING)}"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = (
     "top 10 customers by revenue who opened a support ticket in the last 7 days, "
     "and the Slack #support threads that mention them"
@@ -35,8 +27,6 @@ EXPECTED = (
 
 @pytest.fixture
 def demo(db, tmp_path, postgres_target):
-    from connections.databases.discovery import discover
-
     user = make_user("asker@acme.test")
     project = load_demo(user, tmp_path / "demo")
     script = (tmp_path / "demo" / SCRIPT).read_text(encoding="utf-8")
@@ -45,7 +35,7 @@ def demo(db, tmp_path, postgres_target):
         owner.execute(script)
         owner.execute(grant)
     database = make_database(project, postgres_target, name="operations")
-    discover(database)
+    refresh(database)
     database.refresh_from_db()
     yield project, user
     postgres_target.run(

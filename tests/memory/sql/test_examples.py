@@ -5,9 +5,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from connections.databases.runner import Busy
 from connections.models import Audit, DatabaseColumn, Role
 from memory.models import VerifiedExample
-from memory.sql import examples, steps
+from memory.sql import examples
 from memory.sql.examples import (
     ExampleRefused,
     like,
@@ -20,7 +21,6 @@ from memory.sql.examples import (
 from memory.tasks import retest_examples, retest_examples_of
 from tests.factories import make_member, make_user
 from tests.memory.sql.conftest import TOP
-from tests.memory.sql.fakes import Away
 from tests.targets import make_database
 
 pytestmark = pytest.mark.django_db
@@ -151,9 +151,9 @@ class TestTestingAgain:
         verify(example, by=reviewer)
 
         def away(database, guarded):
-            raise Away("It cannot be reached.")
+            raise Busy("It cannot be reached.")
 
-        monkeypatch.setattr(steps, "explain", away)
+        monkeypatch.setattr(examples, "explain", away)
         assert retest(shop) == examples.Retested(untested=1)
         example.refresh_from_db()
         assert example.state == "active"

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from connections.databases.base import Rows
+from connections.databases.snapshot import schema_of
 from connections.models import DatabaseQuery
-from memory.sql import steps
 from memory.sql.binding import kept_to_names
 from memory.sql.joined import NO_COLUMN, NO_NAMES, ask_both
 from memory.sql.mentions import mentions
@@ -185,7 +185,7 @@ class TestNamesFirst:
         assert ask(member, asked).answer.reason == NO_COLUMN
 
     def test_the_column_may_be_one_that_is_not_shown(self, shop, translator):
-        schema = steps.schema_of(shop)
+        schema = schema_of(shop)
         nothing = Rows(sql="", columns=(), rows=(), truncated=False, took_ms=0)
         kept = kept_to_names(
             "SELECT sum(c.revenue) AS total FROM customers AS c", schema, nothing, 2

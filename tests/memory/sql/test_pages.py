@@ -27,7 +27,7 @@ from memory.models import Feedback, SavedQuery, Turn, TurnTable, VerifiedExample
 from memory.sql.statements import runs_seen_by
 from tests.factories import make_audience, make_member, make_project
 from tests.memory.memories import make_conversation
-from tests.memory.sql import doubles
+from tests.memory.sql.answering import answer_with
 from tests.memory.sql.shop import make_shop, shop_tables
 from tests.targets import Target
 
@@ -41,11 +41,6 @@ HTMX = {"HX-Request": "true"}
 def shop_server(postgres_target: Target) -> Iterator[Target]:
     with shop_tables(postgres_target):
         yield postgres_target
-
-
-@pytest.fixture(autouse=True)
-def _house(monkeypatch) -> None:
-    doubles.install(monkeypatch)
 
 
 @pytest.fixture
@@ -303,7 +298,7 @@ def test_a_question_shows_how_it_was_read_and_its_statement(shop, page, monkeypa
             tables=("public.customers",), attempts=(), model="",
         )  # fmt: skip
 
-    doubles.answer_with(monkeypatch, answering)
+    answer_with(monkeypatch, answering)
     address = url("database_ask", shop)
     text = page.post(address, {"question": "How many?"}, headers=HTMX).content.decode()
     assert "Read as: the number of customers" in text
@@ -318,7 +313,7 @@ def test_a_question_without_an_answer_says_why(shop, page, monkeypatch):
     def answering(*_: object) -> object:
         return Unanswered(reason="No table tells of the weather.", attempts=())
 
-    doubles.answer_with(monkeypatch, answering)
+    answer_with(monkeypatch, answering)
     address = url("database_ask", shop)
     text = page.post(address, {"question": "Rain?"}, headers=HTMX).content.decode()
     assert "Not answered." in text
