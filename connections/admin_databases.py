@@ -11,7 +11,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
 from django.views.decorators.debug import sensitive_post_parameters
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
@@ -113,11 +116,11 @@ class DatabaseAdmin(FabricAdmin):
     )
     list_select_related = ("project__tenant",)
     search_fields = ("name", "title", "host", "database")
-    readonly_fields = ("test_result", "password_state")
+    readonly_fields = ("test_result", "schema_page", "password_state")
     autocomplete_fields = ("audience",)
     actions_submit_line = ("save_and_test",)
     fieldsets = (
-        ("Test", {"fields": ("test_result",)}),
+        ("Test", {"fields": ("test_result", "schema_page")}),
         (
             "Connection",
             {"fields": ("project", "name", "title", "audience", "enabled")},
@@ -198,6 +201,17 @@ class DatabaseAdmin(FabricAdmin):
     def test_result(self, database: Database) -> str:
         context = {"database": database, "report": database.test_report}
         return render_to_string("admin/database_test.html", context)
+
+    @display(description="schema")
+    def schema_page(self, database: Database) -> str:
+        address = reverse("admin:database_schema", args=[database.pk])
+        if database.discovery_error:
+            said = f"not discovered: {database.discovery_error}"
+        elif database.discovered_at:
+            said = f"as of {timezone.localtime(database.discovered_at):%Y-%m-%d %H:%M}"
+        else:
+            said = "not discovered yet"
+        return format_html('<a href="{}">Tables and columns</a>, {}', address, said)
 
     @action(description="Save and test", permissions=["change"])
     def save_and_test(self, request: HttpRequest, obj: Database) -> None:

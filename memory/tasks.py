@@ -9,6 +9,7 @@ from connections.models import Database
 from memory.endings import end_conversation, idle_conversations
 from memory.fading import delete_left, scopes_with_due
 from memory.fading import let_leave as let_go
+from memory.models import VerifiedExample
 from memory.sql.examples import databases_with_examples, retest
 from memory.support import close_unsupported
 
@@ -44,6 +45,14 @@ def retest_examples() -> None:
     """Test the verified examples of every database, each in a task of its own."""
     for pk in databases_with_examples():
         retest_examples_of.delay(str(pk))
+
+
+def retest_soon(database: Database, _tables: list[int] | None) -> None:
+    """Have the examples of a database tested whose schema or exposure has changed."""
+    if VerifiedExample.objects.filter(
+        database=database, state=VerifiedExample.State.ACTIVE
+    ).exists():
+        retest_examples_of.delay(str(database.pk))
 
 
 @shared_task(ignore_result=True, expires=3600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from connections.models import (
     User,
     record_audit,
 )
+from connections.tasks import discover_database
 
 # To whom the password is sent; a change of it asks for the password anew.
 TARGET = ("engine", "host", "port", "database")
@@ -119,12 +121,14 @@ def keep_database(
 ) -> None:
     """Store a connection and audit the names of the fields that were set.
 
-    What was known of another server or login is forgotten with the change.
+    What was known of another server or login is forgotten with the change, and a worker
+    discovers what it holds.
     """
     fields = sorted(set(fields))
-    if before is not None and (
+    is_other = before is None or (
         "password" in fields or _differs(database, before, TESTED)
-    ):
+    )
+    if before is not None and is_other:
         _forget_test(database)
     with transaction.atomic():
         database.save()
@@ -136,6 +140,10 @@ def keep_database(
             token_id=token_id,
             fields=list(fields),
         )
+        if is_other and database.enabled:
+            # Without a broker the row is stored all the same; each day it is tried anew.
+            discover = partial(discover_database.delay, str(database.pk))
+            transaction.on_commit(discover, robust=True)
 
 
 def _forget_test(database: Database) -> None:

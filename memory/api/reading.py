@@ -14,7 +14,7 @@ from memory.agent.storing import settle_dead
 from memory.api.serializers import ConversationSerializer
 from memory.models import Citation, Conversation, Turn
 from memory.sql.result_grids import ShownTurnTable, shown_turn_tables
-from memory.sql.tables import tables_of
+from memory.sql.tables import as_shown
 from retrieval.results import utc
 
 
@@ -61,7 +61,7 @@ def _turn(
         "answer": "" if withheld else turn.answer,
         "grounded": turn.grounded,
         "citations": [_citation(c) for c in citations if c.n not in closed],
-        "sql": [] if withheld else [shown.as_json() for shown in tables_of(turn)],
+        "sql": [] if withheld else [as_shown(table.row).as_json() for table in tables],
         "calls": turn.calls,
         "lambda": turn.effort,
         "model": turn.model,

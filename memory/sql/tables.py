@@ -107,22 +107,25 @@ def keep_tables(turn: Turn, tables: tuple[ShownTable, ...]) -> None:
 
 def tables_of(turn: Turn) -> tuple[ShownTable, ...]:
     """Return the tables that an answer showed, as they were then."""
-    return tuple(
-        ShownTable(
-            connection=row.database_name,
-            database_id=row.database_id,
-            query=row.query_id,
-            question=row.question,
-            reading=row.reading,
-            assumptions=tuple(row.assumptions),
-            sql=row.sql,
-            tables=tuple(row.tables),
-            columns=tuple(row.columns),
-            rows=tuple(tuple(cells) for cells in row.rows),
-            row_count=row.row_count,
-            truncated=row.truncated,
-            took_ms=row.took_ms,
-            chart=row.chart,
-        )
-        for row in TurnTable.objects.filter(turn=turn).order_by("place")
+    rows = TurnTable.objects.filter(turn=turn).order_by("place")
+    return tuple(map(as_shown, rows))
+
+
+def as_shown(row: TurnTable) -> ShownTable:
+    """Return a stored table as it was shown."""
+    return ShownTable(
+        connection=row.database_name,
+        database_id=row.database_id,
+        query=row.query_id,
+        question=row.question,
+        reading=row.reading,
+        assumptions=tuple(row.assumptions),
+        sql=row.sql,
+        tables=tuple(row.tables),
+        columns=tuple(row.columns),
+        rows=tuple(tuple(cells) for cells in row.rows),
+        row_count=row.row_count,
+        truncated=row.truncated,
+        took_ms=row.took_ms,
+        chart=row.chart,
     )

@@ -8,6 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from connections import embedded
+from connections.databases.base import DatabaseError
+from connections.databases.discovery import refresh
 from connections.demo import questions
 from connections.demo.generate import write
 from connections.management.base import create_project
@@ -43,7 +45,17 @@ class Command(BaseCommand):
         if not _is_loaded(demo):
             self.stdout.write("Loading the demo company ...")
             load_demo(demo)
-        connect_demo(demo)
+        self._shop(demo)
+
+    def _shop(self, demo: Project) -> None:
+        """Connect the demo company's database, and discover it the first time."""
+        shop = connect_demo(demo)
+        if shop is None or shop.discovered_at is not None:
+            return
+        try:
+            refresh(shop)
+        except DatabaseError as error:
+            self.stdout.write(f"The demo's database was not discovered: {error}")
 
     def _embedder(self) -> None:
         try:

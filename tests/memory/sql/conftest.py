@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from connections.models import DatabaseColumn, DatabaseKey, DatabaseTable, Role
 from memory.sql import asking, choosing
+from memory.sql import translator as real
 from tests.factories import make_audience, make_edge, make_member, make_node
 from tests.targets import make_database
 
@@ -26,30 +28,27 @@ TABLES = (
 TOP = "SELECT name, revenue FROM customers ORDER BY revenue DESC LIMIT 3"
 
 
-@dataclass(frozen=True)
-class Translation:
-    sql: str
-    reading: str = "As it was asked"
-    assumptions: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    confidence: float = 0.9
-
-
-@dataclass(frozen=True)
-class Declined:
-    reason: str = "Nothing of this schema is meant by that."
+Translation = partial(
+    real.Translation,
+    reading="As it was asked",
+    assumptions=(),
+    tables=(),
+    confidence=0.9,
+)
 
 
 @dataclass
 class Translator:
     """Knows some questions by heart, and declines all others."""
 
-    known: dict[str, Translation] = field(default_factory=dict)
+    known: dict[str, real.Translation] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def __call__(self, question, schema, *, today):
         self.asked.append(question)
-        return self.known.get(question, Declined())
+        return self.known.get(
+            question, real.Declined("Nothing of this schema is meant by that.")
+        )
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.factories import make_user
 from tests.site.browsing import load_demo
 from tests.targets import make_database
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 QUESTION = (
     "top 10 customers by revenue who opened a support ticket in the last 7 days, "
     "and the Slack #support threads that mention them"
