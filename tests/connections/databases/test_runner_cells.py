@@ -139,9 +139,10 @@ def test_a_postgres_database_without_an_encoding_is_not_asked(project, postgres_
     )
     try:
         database = make_database(project, postgres_target, database=name)
-        with allowed(f"{postgres_target.host}:{postgres_target.port}/{name}"):
-            with pytest.raises(DatabaseError, match="SQL reads differently"):
-                ask(database, "SELECT 1")
+        place = f"{postgres_target.host}:{postgres_target.port}/{name}"
+        unasked = pytest.raises(DatabaseError, match="SQL reads differently")
+        with allowed(place), unasked:
+            ask(database, "SELECT 1")
     finally:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
         server.close()
