@@ -25,6 +25,8 @@ PHRASES: Mapping[str, tuple[str, str]] = {
     "from_domain": ("has an address at", "is the domain of"),
     "has_email": ("has the address", "is an address of"),
     "part_of": ("is a part of", "contains"),
+    "column_of": ("is a column of", "has the column"),
+    "references": ("refers to", "is referred to by"),
     "follows": ("comes right after", "comes right before"),
     "supported_by": ("rests on", "bears out"),
     "co_occurs": ("comes up together with", "is brought up with"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -142,8 +141,10 @@ def keep_database(
         )
         if is_other and database.enabled:
             # Without a broker the row is stored all the same; each day it is tried anew.
-            discover = partial(discover_database.delay, str(database.pk))
-            transaction.on_commit(discover, robust=True)
+            identity = str(database.pk)
+            transaction.on_commit(
+                lambda: discover_database.delay(identity), robust=True
+            )
 
 
 def _forget_test(database: Database) -> None:

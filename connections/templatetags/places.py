@@ -10,7 +10,7 @@ register = template.Library()
 
 
 @register.simple_tag
-def has_databases(user: object, project: Project | None = None) -> bool:
+def has_databases(user: object, project: object = None) -> bool:
     """Return whether there is a database that `user` may ask, in `project` if given.
 
     Most installations ask this on every page and have none: the audiences of the user
@@ -21,7 +21,7 @@ def has_databases(user: object, project: Project | None = None) -> bool:
     rows = Database.objects.filter(
         project__in=Project.objects.visible_to(user), enabled=True
     )
-    if project is not None:
+    if isinstance(project, Project):
         rows = rows.filter(project=project)
     return (
         rows.exists()

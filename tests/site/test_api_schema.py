@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import (
     positive_data_acceptance,
 )
 
-from connections.models import Database, DatabaseQuery
+from connections.models import DatabaseQuery
 from memory.ask import ask
 from memory.models import SavedQuery
 from memory.observations import Learned, remember
@@ -50,19 +50,7 @@ def known(project, member):
     world = make_world(project, member)
     remembered = Learned(observation_type="fact", text="It is in May.", origin="hand")
     answered = ask(project, "When is the launch?", user=member)
-    database = Database.objects.create(
-        tenant=project.tenant,
-        project=project,
-        audience=world.first.audience,
-        name="shop",
-        engine="postgres",
-        host="db.acme.test",
-        port=5432,
-        database="shop",
-        user="reader",
-    )
     return {
-        "databases": str(database.pk),
         "nodes": world.first.pk,
         "edges": world.posted.pk,
         "conversations": str(answered.conversation),

@@ -46,7 +46,7 @@ def test_setup_loads_the_demo_company_once_and_its_questions_are_answered(
     assert Project.objects.named("default/main").memberships.filter(user=admin).exists()
     runs = SyncRun.objects.filter(source__project=demo)
     assert {r.source.kind: (r.state, r.failed) for r in runs} == dict.fromkeys(
-        ("slack", "mail", "transcripts", "folder"), ("finished", 0)
+        ("slack", "mail", "transcripts", "folder", "database"), ("finished", 0)
     )
     nodes = Node.objects.visible_to(admin).of(demo).current()
     assert nodes.count() > 1000
@@ -61,6 +61,6 @@ def test_setup_loads_the_demo_company_once_and_its_questions_are_answered(
     assert writes() == before
     assert "password" not in capsys.readouterr().out
     assert User.objects.count() == 1
-    assert SyncRun.objects.count() == 4
+    assert SyncRun.objects.count() == 5
 
     check_questions(demo, admin)

@@ -77,8 +77,9 @@ class Command(BaseCommand):
 
 
 def _is_loaded(demo: Project) -> bool:
+    names = [name for _, name, _ in DEMO_SOURCES]
     finished = SyncRun.objects.filter(
-        source__project=demo, state=SyncRun.State.FINISHED
+        source__project=demo, source__name__in=names, state=SyncRun.State.FINISHED
     )
     return finished.values("source").distinct().count() == len(DEMO_SOURCES)
 

@@ -109,9 +109,11 @@ def shop_on(target: Target) -> Iterator[Target]:
     """Make the shop on a server, readable for its login as far as is granted."""
     if target.engine == "postgres":
         own, gone = _POSTGRES, "DROP OWNED BY {user}; DROP SCHEMA public CASCADE;"
-        gone += " CREATE SCHEMA public"
+        gone += " CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC"
     else:
         own, gone = _MYSQL, "REVOKE ALL, GRANT OPTION FROM {user}@'127.0.0.1'"
+        # What another test granted would let the login read what it must not.
+        target.run(gone.format(user=target.user))
     target.run(*_TABLES, *(line.format(user=target.user) for line in own))
     try:
         yield target
