@@ -123,7 +123,8 @@ class Answering:
             turn=turn.pk if turn else None,
         )
         reading = Reading(asked.project, asked.user, asked.question, asked.ignore)
-        reading.shown_in, reading.stop = f"turn:{turn.pk}" if turn else "", self.stop
+        reading.shown_in = storing.place_of(turn) if turn else ""
+        reading.stop = self.stop
         name = model.model if model else MODEL
         self._draft = Draft(reading, turn, self.stop, name)
         for event in self._plan(self._draft, model):

@@ -16,7 +16,8 @@ from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
-from connections.models import Project, User, record_audit
+from connections.databases.runner import cancel
+from connections.models import DatabaseQuery, Project, User, record_audit
 from memory.answers import ChatAnswer, Cited
 from memory.conversations import start_conversation
 from memory.models import Citation, Conversation, Turn, TurnTable
@@ -93,10 +94,24 @@ def touch(conversation: uuid.UUID) -> None:
 
 
 def ask_to_stop(turn: Turn) -> Turn.State:
-    """Stop a running turn, in whatever process it runs; return how it stands now."""
-    Turn.objects.filter(pk=turn.pk, state=_RUNNING).update(state=Turn.State.STOPPED)
+    """Stop a running turn, in whatever process it runs, and the statement it may have
+    running; return how it stands now."""
+    was = Turn.objects.filter(pk=turn.pk, state=_RUNNING)
+    if was.update(state=Turn.State.STOPPED):
+        asked = DatabaseQuery.objects.filter(
+            user=turn.conversation.user,
+            shown_in=place_of(turn),
+            verdict=DatabaseQuery.Verdict.RUNNING,
+        )
+        for query in asked:
+            cancel(query.pk, user=turn.conversation.user)
     turn.refresh_from_db(fields=["state"])
     return Turn.State(turn.state)
+
+
+def place_of(turn: Turn) -> str:
+    """Return how runs of databases name the turn that they are for."""
+    return f"turn:{turn.pk}"
 
 
 def settle_dead(conversation: Conversation) -> int:
