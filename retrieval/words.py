@@ -15,8 +15,10 @@ from connections.models import Project
 from retrieval import sql
 
 # Matches that all words together may have before candidates are chosen by rarity,
-# and what the rarest words and the rarest pairs may then bring.
+# and what the rarest words and the rarest pairs may then bring; beyond so many nodes
+# more, for the best ten of more matches lie further apart.
 ANY_WORD_BELOW, RARE_BUDGET, PAIR_BUDGET = 3000, 300, 600
+BUDGETED_NODES, MOST_SHARES = 180_000, 10.0
 PAIRS_LEAST, PAIRS_MOST = 3, 20
 
 
@@ -58,13 +60,18 @@ class Words:
         rare = len(self.words)
         if sum(word.nodes for word in self.words) > ANY_WORD_BELOW:
             upto = list(accumulate(word.nodes for word in self.words))
-            rare = bisect_right(upto, RARE_BUDGET)
+            rare = bisect_right(upto, RARE_BUDGET * self._share)
         whole = " | ".join(word.tsquery for word in self.words[:rare])
         beside: dict[str, list[str]] = defaultdict(list)
         for rarer, commoner in self._pairs(self.words[rare:]):
             beside[rarer.tsquery].append(commoner.tsquery)
         pairs = [f"{rarer} & ({' | '.join(any_)})" for rarer, any_ in beside.items()]
         return (*([whole] if whole else []), *pairs)
+
+    @property
+    def _share(self) -> float:
+        """Return how many times the budgets a project of this size has."""
+        return min(max(1.0, self.nodes / BUDGETED_NODES), MOST_SHARES)
 
     def _pairs(self, words: Sequence[Word]) -> list[tuple[Word, Word]]:
         # A pair with a word that is taken whole would find nothing more.
@@ -76,7 +83,7 @@ class Words:
         return [
             pair
             for place, (pair, matches) in enumerate(zip(pairs, expected, strict=True))
-            if matches <= PAIR_BUDGET or place < PAIRS_LEAST
+            if matches <= PAIR_BUDGET * self._share or place < PAIRS_LEAST
         ]
 
 

@@ -166,3 +166,9 @@ class TestCandidates:
 
     def test_no_words_have_no_candidates(self):
         assert Words().candidates() == ()
+
+    def test_a_larger_project_has_larger_budgets(self):
+        small = self.words(180_000, a=290, b=700, c=90_000).candidates()
+        large = self.words(900_000, a=290, b=700, c=90_000).candidates()
+        assert small == ("'a'", "'b' & ('c')")
+        assert large == ("'a' | 'b'",)
