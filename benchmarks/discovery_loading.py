@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.report import Unavailable
-from tests.targets import Target
+from tests.targets import Target, allowed
 
 # A script's own database is made here, under a name of ours.
 _OWN_DATABASE = re.compile(
@@ -59,7 +59,8 @@ def fresh(target: Target, name: str) -> Iterator[Target]:
     try:
         if target.engine == "mysql":
             target.run(f"GRANT SELECT ON {quoted}.* TO {target.user}@'127.0.0.1'")
-        yield replace(target, database=own)
+        with allowed(f"{target.host}:{target.port}/{own}"):
+            yield replace(target, database=own)
     finally:
         target.run(f"DROP DATABASE IF EXISTS {quoted}")
         if target.engine == "mysql":
