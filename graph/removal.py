@@ -10,6 +10,10 @@ from graph.locks import lock_project
 
 # In an order that no foreign key has to cascade through row by row.
 TABLES = (
+    "graph_trash",
+    "graph_review_decisions",
+    "graph_review_items",
+    "graph_stale_thresholds",
     "graph_extracted_texts",
     "graph_extraction_answers",
     "graph_pending_edges",

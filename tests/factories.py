@@ -29,7 +29,7 @@ from connections.records import (
 )
 from graph.batch import Counts
 from graph.ingest import read_records
-from graph.models import Edge, Evidence, Node
+from graph.models import Edge, Evidence, Node, ReviewItem
 from graph.models import Record as StoredRecord
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -96,6 +96,28 @@ def make_source(
         defaults={"kind": kind, **fields},
     )
     return source
+
+
+def make_review_item(
+    project: Project,
+    node: Node | None = None,
+    *,
+    kind: str = "stale",
+    audience: Audience | None = None,
+    **fields: object,
+) -> ReviewItem:
+    """Make an open item of the queue about `node`, seen by those who see that."""
+    subject = f"node:{node.key}" if node else "nothing"
+    if audience is None:
+        audience = node.audience if node else make_audience(project)
+    return ReviewItem.objects.create(
+        tenant_id=project.tenant_id,
+        project=project,
+        kind=kind,
+        node=node,
+        audience=audience,
+        **{"subject": subject, "fingerprint": "0" * 64, "why": "It is old.", **fields},
+    )
 
 
 def make_record(

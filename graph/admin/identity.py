@@ -22,7 +22,8 @@ from connections.admin_scope import (
     projects_of,
     staff,
 )
-from connections.models import Membership, Role
+from connections.models import Role
+from connections.roles import allows
 from graph.admin.scope import (
     ProjectFilter,
     VisibleAdmin,
@@ -44,12 +45,7 @@ class Person(Node):
 
 def may_decide(request: HttpRequest, project_id: int) -> bool:
     """Return whether the user reviews that project; a superuser does where a member."""
-    membership = Membership.objects.filter(
-        user=staff(request), project_id=project_id
-    ).first()
-    if membership is None:
-        return False
-    return staff(request).is_superuser or membership.allows(Role.REVIEWER)
+    return allows(staff(request), project_id, Role.REVIEWER)
 
 
 class IdentityInline(ReadOnlyInline):

@@ -5,6 +5,12 @@ from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.node import Node, Tombstone
 from graph.models.record import Record
+from graph.models.review import (
+    ReviewDecision,
+    ReviewItem,
+    StaleThreshold,
+    Trashed,
+)
 from graph.models.scoped import InProject, Scoped
 
 __all__ = [
@@ -21,6 +27,10 @@ __all__ = [
     "PendingEdge",
     "Record",
     "RefusedText",
+    "ReviewDecision",
+    "ReviewItem",
     "Scoped",
+    "StaleThreshold",
     "Tombstone",
+    "Trashed",
 ]
