@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -66,8 +66,8 @@ class Decision:
 Act = Callable[[ReviewItem, Decision], Mapping[str, JSON]]
 # Takes a decision back, by what its act returned.
 Undo = Callable[[ReviewItem, Mapping[str, JSON], User], None]
-# Finds all items of a kind in a project, as they are at a moment.
-Find = Callable[[Project, datetime], Sequence[Flagged]]
+# Finds all items of a kind in a project, as they are at a moment; may stream them.
+Find = Callable[[Project, datetime], Iterable[Flagged]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
