@@ -26,7 +26,7 @@ def rows_among(
     `project` and `audiences` (None: an operator's). What is `written` into it is SQL.
     """
     try:
-        text, params = nodes.order_by().values("pk").query.sql_with_params()
+        text, params = _ids_of(nodes)
     except EmptyResultSet:
         return []
     named = {f"allowed_{i}": value for i, value in enumerate(params)}
@@ -44,3 +44,13 @@ def rows_among(
             statement.format(allowed=allowed, **written), {**named, **scope, **values}
         )
         return cursor.fetchall()
+
+
+def _ids_of(nodes: NodeQuerySet) -> tuple[str, tuple[Any, ...]]:
+    """Return the statement that reads the ids of `nodes`, compiled once: a search asks
+    of the same nodes again and again. A clone compiles its own."""
+    known = nodes.__dict__.get("_ids_sql")
+    if known is None:
+        known = nodes.order_by().values("pk").query.sql_with_params()
+        nodes.__dict__["_ids_sql"] = known
+    return known
