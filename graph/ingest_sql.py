@@ -62,7 +62,13 @@ DESCRIBE = """
               JOIN connections_source s ON s.id = r.source_id
              WHERE v.tenant_id = %s AND v.project_id = %s AND v.node_id = ANY(%s)
                AND v.assertion IS NOT NULL
-             ORDER BY v.node_id, (v.assertion->>'precedence')::float8 DESC,
+             -- What was merged into it describes it last.
+             ORDER BY v.node_id, v.via_target <> '' AND EXISTS (
+                          SELECT 1 FROM graph_merges m
+                           WHERE m.tenant_id = v.tenant_id
+                             AND m.project_id = v.project_id AND m.key = v.via_target
+                             AND m.undone_at IS NULL),
+                      (v.assertion->>'precedence')::float8 DESC,
                       r.key COLLATE "C", s.name COLLATE "C") best
      CROSS JOIN LATERAL jsonb_to_record(best.assertion) AS a (
            node_type text, title text, content text, context text, language text,

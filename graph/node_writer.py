@@ -15,6 +15,7 @@ from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted
 from graph.embedded_text import embedded_text
 from graph.known import Known, Lookup
+from graph.merged import describe
 from graph.node_rows import (
     IDENTITY_COLUMNS,
     NODE_COLUMNS,
@@ -264,7 +265,7 @@ class NodeWriter:
         if met := [row[0] for row in rows if row[0] not in self.lookup.fresh]:
             self.revived = {row[0] for row in fetch(ingest_sql.REVIVE_NODES, [met])}
         if self.shared:
-            execute(ingest_sql.DESCRIBE, [*self.scope.key, list(self.shared)])
+            describe(self.scope.project, self.shared)
         if stale:
             execute(ingest_sql.RENAME_IDENTITIES, [stale])
 
@@ -301,7 +302,7 @@ class NodeWriter:
         ]
         execute(ingest_sql.END_NODES, [bare])
         execute(ingest_sql.RENAME_IDENTITIES, [nodes])
-        execute(ingest_sql.DESCRIBE, [*self.scope.key, nodes])
+        describe(self.scope.project, nodes)
         return {s.node_id for s in unsaid if s.node_id is not None}
 
     def settle_audiences(self, drafted: Sequence[Drafted], unsaid: set[int]) -> None:

@@ -40,6 +40,8 @@ UNNAMED_TYPES = (
     "sentence",
     "thread",
 )
+# What only its source can say what it is: two of one name are two things.
+OF_ITS_SOURCE = (*UNNAMED_TYPES, "channel", "file", "meeting", "person")
 
 
 class Node(Scoped):
@@ -150,6 +152,15 @@ class Node(Scoped):
                 ),
                 condition=~Q(node_type__in=UNNAMED_TYPES),
                 name="graph_nodes_named",
+            ),
+            # Things by their name, however it is spelt.
+            models.Index(
+                "tenant",
+                "project",
+                "node_type",
+                Func(Left("title", 200), function="graph_same_name"),
+                condition=~Q(node_type__in=OF_ITS_SOURCE) & ~Q(title=""),
+                name="graph_nodes_same_name",
             ),
         )
 
