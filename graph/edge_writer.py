@@ -46,7 +46,7 @@ class EdgeWriter:
         claims, waiting = [], []
         for d in drafted:
             for draft in d.edges:
-                claim = self._claim(d.record_id, d.audience_id, draft)
+                claim = self.claim(d.record_id, d.audience_id, draft)
                 if claim is None:
                     waiting.append((d.record_id, draft))
                 elif not self._is_said(claim):
@@ -76,7 +76,10 @@ class EdgeWriter:
         """Write `claims` whose ends have both arrived."""
         write_edges(self.scope, claims, self.places, frozenset(self.lookup.fresh))
 
-    def _claim(self, record: int, audience: int, draft: EdgeDraft) -> EdgeClaim | None:
+    def claim(
+        self, record: int, audience: int, draft: EdgeDraft, *, origin: str = "source"
+    ) -> EdgeClaim | None:
+        """Return what a record says of an edge, or None where it has to wait."""
         source = self.lookup.known.get(self.lookup.key_of(draft.source))
         target = self.lookup.known.get(self.lookup.key_of(draft.target))
         if source is None or target is None:
@@ -96,6 +99,7 @@ class EdgeWriter:
             position=draft.position,
             valid_from=draft.valid_from,
             quote=draft.quote,
+            origin=origin,
             via_source=via_source,
             via_target=via_target,
         )
@@ -146,7 +150,7 @@ class EdgeWriter:
         claims, done = [], []
         for pending, record, audience, source, relation, target, said in rows:
             draft = _edge_from_json(source, relation, target, said)
-            if claim := self._claim(record, audience, draft):
+            if claim := self.claim(record, audience, draft):
                 claims.append(claim)
                 done.append(pending)
         execute("DELETE FROM graph_pending_edges WHERE id = ANY(%s)", [done])

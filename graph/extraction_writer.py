@@ -166,7 +166,9 @@ class ExtractionWriter:
         stands = {key: merged.get(key, key) for key in wanted}
         named = [*self.scope.key, list(set(stands.values()))]
         rows = {row[0]: row for row in fetch(extraction_sql.NODES_NAMED, named)}
-        there = {k: (rows[at][1], rows[at][2]) for k, at in stands.items() if at in rows}
+        there = {
+            k: (rows[at][1], rows[at][2]) for k, at in stands.items() if at in rows
+        }
         bare = {row[0] for row in fetch(extraction_sql.PRUNED, named)}
         pruned = {key for key, at in stands.items() if at in bare}
         known, free = {}, {}

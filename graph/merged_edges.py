@@ -67,7 +67,9 @@ def plan_edges(scope: GraphScope, into: Mapping[int, int]) -> EdgePlan:
     """Return what becomes of the edges of nodes that become others."""
     values = {**scope_values(scope.project), "nodes": list(into)}
     touched = [Touched(*row) for row in fetch(sql.EDGES_TOUCHING, values)]
-    ends = [(into.get(e.source, e.source), into.get(e.target, e.target)) for e in touched]
+    ends = [
+        (into.get(e.source, e.source), into.get(e.target, e.target)) for e in touched
+    ]
     aims = list({(s, e.relation, t) for e, (s, t) in zip(touched, ends, strict=True)})
     columns = [[aim[n] for aim in aims] for n in range(3)]
     there: dict[EdgeIdentity, Touched] = {}

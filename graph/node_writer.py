@@ -178,15 +178,22 @@ class NodeWriter:
         self, by_key: Mapping[str, list[tuple[Drafted, NodeDraft]]]
     ) -> None:
         wider: dict[int, set[int]] = defaultdict(set)
+        met: dict[int, set[int]] = defaultdict(set)
         for key, drafts in by_key.items():
             known = self.lookup.known[key]
             for d, draft in drafts:
                 if known.record_id == d.record_id and not d.new:
                     self._describe_again(known.id, d, draft)
+                elif known.is_implied:
+                    met[known.id].add(d.audience_id)
                 elif known.audience_id != d.audience_id:
                     wider[known.id] |= {known.audience_id, d.audience_id}
                 if known.record_id != d.record_id and draft.identity is None:
                     self.shared.add(known.id)
+        for node, audiences in met.items():
+            # Who may see it is its own record's to say, not the edge's it was made for.
+            shared = self.scope.audiences.any_of(audiences)
+            execute(ingest_sql.MEET_IMPLIED, [shared, node])
         for node, audiences in wider.items():
             execute(
                 "UPDATE graph_nodes SET audience_id = %s"

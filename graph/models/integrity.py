@@ -41,7 +41,9 @@ class Merge(InProject):
             ),
         )
         indexes = (
-            models.Index(fields=("tenant", "project", "target"), name="graph_merges_target"),
+            models.Index(
+                fields=("tenant", "project", "target"), name="graph_merges_target"
+            ),
             models.Index(
                 fields=("tenant", "project", "key", "target"),
                 condition=Q(undone_at__isnull=False),

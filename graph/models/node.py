@@ -22,6 +22,8 @@ from graph.querysets import NodeQuerySet
 # Where a node comes from, other than a source: read out of texts by rules or a model,
 # or given by people and agents.
 EXTRACTION, MEMORY = "extraction", "memory"
+# Made for an edge that somebody wrote, until a record of its own comes.
+IMPLIED = "implied"
 # What nobody names in a text: texts themselves, containers, identities of persons,
 # columns of databases.
 UNNAMED_TYPES = (
@@ -179,6 +181,10 @@ class Node(Scoped):
             self.record.permalink if self.record else ""
         )
         return str(link) if str(link).startswith(("https://", "http://")) else ""
+
+    @property
+    def is_implied(self) -> bool:
+        return self.origin == IMPLIED
 
     @property
     def is_current(self) -> bool:

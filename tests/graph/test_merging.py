@@ -62,7 +62,9 @@ def note(number: int, *topics: str, joined: bool = False, **metadata: object) ->
                 metadata={"by": number, **metadata},
             )
         )
-        edges.append(EdgeDraft(source=key, relation="mentions", target=f"topic:{topic}"))
+        edges.append(
+            EdgeDraft(source=key, relation="mentions", target=f"topic:{topic}")
+        )
     if joined:
         edges.append(
             EdgeDraft(
@@ -158,16 +160,19 @@ def test_edges_evidence_tags_and_metadata_are_united(project):
     assert found.tags == ["t1", "t2", "t3", "t4", "t5", "t6"]
     assert found.metadata == {"by": 2, "owner": "Ann"}
     live = Edge.objects.filter(project=project, valid_to=None)
-    assert {
-        (e.source.key, e.relation, e.weight) for e in live.filter(target=kept)
-    } == {(f"note:{n}", "mentions", 2.0 if n in (3, 6) else 1.0) for n in (1, 2, 3, 6)} | {
+    assert {(e.source.key, e.relation, e.weight) for e in live.filter(target=kept)} == {
+        (f"note:{n}", "mentions", 2.0 if n in (3, 6) else 1.0) for n in (1, 2, 3, 6)
+    } | {
         ("note:4", "mentions", 1.0),
         ("note:5", "mentions", 1.0),
     }
     costs = live.get(source=kept, relation="used_for")
     assert (costs.weight, costs.evidence.count()) == (2.0, 2)
     waiting = PendingEdge.objects.filter(project=project)
-    assert {(p.source_key, p.target_key) for p in waiting} == {(GONE, KEEP), (KEEP, GONE)}
+    assert {(p.source_key, p.target_key) for p in waiting} == {
+        (GONE, KEEP),
+        (KEEP, GONE),
+    }
     assert node(project, GONE).valid_to is not None
     assert resolved(project, [GONE, KEEP]) == {GONE: KEEP}
 
@@ -250,10 +255,14 @@ def test_names_taken_apart_are_read_out_of_their_texts_again(project, user):
 def test_names_spelt_alike_are_one_unless_people_took_them_apart(project, user):
     names = ("Acme-Loader", "acme loader", "acme_loader", "Acme Loader 2")
     nodes = [
-        make_node(project, name, node_type="technology", title=name, origin="extraction")
+        make_node(
+            project, name, node_type="technology", title=name, origin="extraction"
+        )
         for name in names
     ]
-    wide = make_node(project, "wide", node_type="technology", title="ＡＣＭＥ loader")
+    wide = make_node(
+        project, "wide", node_type="technology", title="\uff21\uff23\uff2d\uff25 loader"
+    )
     make_node(project, "other", node_type="pattern", title="acme loader")
     assert merge_same_names(project) == 3
     assert set(resolved(project, names).values()) == {wide.key}
