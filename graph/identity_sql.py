@@ -33,6 +33,15 @@ FORGET_PERSONS = """
                         WHERE i.tenant_id = n.tenant_id
                           AND i.project_id = n.project_id AND i.person_id = n.id)
 """
+PERSONS_OF_NOBODY = """
+    SELECT n.key FROM graph_nodes n
+     WHERE n.tenant_id = %s AND n.project_id = %s AND n.node_type = 'person'
+       AND n.origin = 'identity'
+       AND NOT EXISTS (SELECT 1 FROM graph_identities i
+                        WHERE i.tenant_id = n.tenant_id
+                          AND i.project_id = n.project_id AND i.person_id = n.id)
+     ORDER BY n.key COLLATE "C"
+"""
 FORGET_DOMAINS = """
     DELETE FROM graph_nodes n
      WHERE n.tenant_id = %s AND n.project_id = %s AND n.node_type = 'domain'

@@ -35,6 +35,7 @@ from graph.merged import (
 from graph.merged_edges import carry_out, dropped_rows, plan_edges
 from graph.models import Merge, Node
 from graph.models.node import MEMORY, OF_ITS_SOURCE
+from graph.review.find_orphans import queue_orphans
 from graph.unmerging import unmerge
 
 __all__ = [
@@ -96,6 +97,7 @@ def merge_nodes(
             merged=[node.key for node in gone],
             reason=reason,
         )
+        queue_orphans(project, [keep])
     return Merged(keep, before)
 
 

@@ -131,7 +131,9 @@ def edit_distance(one: str, other: str, *, most: int) -> int | None:
         last, row, older = row, [i], before
         for j, wanted in enumerate(other, 1):
             cost = min(last[j] + 1, row[-1] + 1, last[j - 1] + (letter != wanted))
-            is_swap = i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted
+            is_swap = (
+                i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted
+            )
             row.append(min(cost, older[j - 2] + 1) if is_swap else cost)
         if min(row) > most:
             return None

@@ -30,3 +30,8 @@ ORPHANS = f"""
        {_BARE}
      ORDER BY n.id
 """  # noqa: S608
+NAMED_ORPHANS = f"""
+    SELECT n.id, n.key FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       {_BARE}
+"""  # noqa: S608
