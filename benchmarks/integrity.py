@@ -6,16 +6,16 @@ import os
 import time
 from collections.abc import Callable
 
-from django.db import connection
 from django.utils import timezone
 
 from benchmarks.integrity_sql import COUNTS, FILL, READ_ALL
-from benchmarks.report import Table, note, ratio, size
+from benchmarks.report import Table, note, progress, ratio, size
 from connections.management.base import create_project
 from connections.models import Project, Source
 from graph.audiences import Audiences
 from graph.checking import Finding, check_graph
 from graph.copying import execute, fetch
+from graph.integrity import analyze
 from graph.models import EmbeddingModel
 from graph.review.find_duplicates import duplicates
 
@@ -35,7 +35,12 @@ def run() -> list[Table]:
     )
     baseline = _seconds(lambda: fetch(READ_ALL, []))
     found: list[Finding] = []
-    kept = check_graph(project, tell=found.append)
+
+    def tell(finding: Finding) -> None:
+        found.append(finding)
+        progress(f"{finding.name}: {finding.seconds:.1f} s")
+
+    kept = check_graph(project, tell=tell)
     table = Table(
         "check",
         "seconds",
@@ -93,6 +98,5 @@ def _fill(project: Project, nodes: int) -> None:
     for statement in FILL:
         execute(statement, values)
         if statement in (FILL[3], FILL[4]):
-            execute("ANALYZE", [])
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+            analyze()
+    analyze()

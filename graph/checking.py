@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -81,19 +80,20 @@ def check_graph(
 
 def _values(project: Project, now: datetime) -> dict[str, Any]:
     allowed = [
-        {
-            "name": each.name,
-            "sources": each.source.split("|"),
-            "targets": each.target.split("|"),
-        }
+        (each.name, source, target)
         for each in relations.values()
+        for source in each.source.split("|")
+        for target in each.target.split("|")
     ]
+    names, sources, targets = (list(column) for column in zip(*allowed, strict=True))
     return {
         **scope_values(project),
         "now": now,
         "examples": EXAMPLES,
         "most": MENDED_AT_ONCE,
-        "relations": json.dumps(allowed),
+        "relations": names,
+        "sources": sources,
+        "targets": targets,
         "types": list(MERGED_BY_NAME),
         "unmerged": list(OF_ITS_SOURCE),
         "origins": list(ORIGINS),

@@ -127,6 +127,11 @@ EVIDENCE_WITHOUT_RECORD = """
                           AND r.project_id = v.project_id AND r.id = v.record_id)
 """
 FORBIDDEN_ENDS = """
+    WITH allowed (relation, source, target) AS MATERIALIZED (
+        SELECT d.relation, d.source, d.target
+          FROM unnest(%(relations)s::text[], %(sources)s::text[], %(targets)s::text[])
+               AS d (relation, source, target)
+    )
     SELECT e.id, s.node_type || ' ' || s.key || ' -' || e.relation || '- '
                  || t.node_type || ' ' || t.key
       FROM graph_edges e
@@ -134,11 +139,10 @@ FORBIDDEN_ENDS = """
       JOIN graph_nodes t ON t.id = e.target_id
      WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
        AND e.valid_to IS NULL
-       AND NOT EXISTS (
-           SELECT FROM jsonb_to_recordset(%(relations)s::jsonb)
-                       AS allowed (name text, sources jsonb, targets jsonb)
-            WHERE allowed.name = e.relation AND allowed.sources ? s.node_type
-              AND allowed.targets ? t.node_type)
+       AND NOT EXISTS (SELECT 1 FROM allowed
+                        WHERE allowed.relation = e.relation
+                          AND allowed.source = s.node_type
+                          AND allowed.target = t.node_type)
 """
 DUPLICATE_NAMES = """
     SELECT max(n.id), n.node_type || ' ' || min(n.title) || ': ' || count(*)
@@ -150,8 +154,11 @@ DUPLICATE_NAMES = """
        AND NOT EXISTS (SELECT 1 FROM graph_merges m
                         WHERE m.tenant_id = n.tenant_id
                           AND m.project_id = n.project_id
-                          AND m.undone_at IS NOT NULL
-                          AND (m.key = n.key OR m.target = n.key))
+                          AND m.undone_at IS NOT NULL AND m.key = n.key)
+       AND NOT EXISTS (SELECT 1 FROM graph_merges m
+                        WHERE m.tenant_id = n.tenant_id
+                          AND m.project_id = n.project_id
+                          AND m.undone_at IS NOT NULL AND m.target = n.key)
      GROUP BY n.node_type, graph_same_name(left(n.title, 200))
     HAVING count(*) > 1
 """
