@@ -109,7 +109,8 @@ def _find(project: Project, draft: NodeByHand, user: User) -> tuple[str, Node | 
         there = _by_key(project, key)
     if there is None and draft.title:
         same = named_same(project, draft.node_type, clean_text(draft.title))
-        there = Node.objects.defer("embedding").filter(pk=same).first()
+        rows = Node.objects.defer("embedding").filter(pk__in=[same] if same else [])
+        there = rows.first()
     if there:
         _may_meet(there, draft.node_type, user)
     return key, there

@@ -94,5 +94,5 @@ def audit_write(
         actor=by.user,
         token_id=by.token_id,
         origin=by.origin,
-        **detail,
+        **detail,  # type: ignore[arg-type] # the names of the detail are ours
     )

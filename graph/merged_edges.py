@@ -97,18 +97,16 @@ def carry_out(scope: GraphScope, plan: EdgePlan, nodes: list[int]) -> dict[str, 
     stay = [e.id for e, *_ in plan.moved] + [e.id for e, _ in plan.folded]
     loops = [edge.id for edge in plan.looped]
     execute(sql.KEEP_NAMES_OF_ENDS, {**values, "edges": stay})
-    fold = {
-        **values,
-        "edges": [edge.id for edge, _ in plan.folded],
-        "into": [into for _, into in plan.folded],
-    }
+    gone = [edge.id for edge, _ in plan.folded]
+    into = [other for _, other in plan.folded]
+    fold = {**values, "edges": gone, "into": into}
     dropped = fetch(sql.DROP_DOUBLE_EDGE_EVIDENCE, fold) if plan.folded else []
     moved = fetch(sql.MOVE_EDGE_EVIDENCE, fold) if plan.folded else []
     if loops:
         execute(sql.LET_LOOPS_WAIT, {**values, "edges": loops})
         lost = fetch(sql.DROP_LOOP_EVIDENCE, {**values, "edges": loops})
         dropped += [row for row in lost if row[DROPPED.index("kind")] != "said"]
-    execute(sql.END_EDGES, [scope.now, loops + fold["edges"]])
+    execute(sql.END_EDGES, [scope.now, loops + gone])
     execute(
         sql.MOVE_EDGES,
         [
@@ -126,7 +124,7 @@ def carry_out(scope: GraphScope, plan: EdgePlan, nodes: list[int]) -> dict[str, 
             for e in (*plan.looped, *(edge for edge, _ in plan.folded))
         ],
         "revived": sorted(plan.revived),
-        "into": sorted(set(fold["into"])),
+        "into": sorted(set(into)),
         "edge_evidence": [list(row) for row in moved],
         "dropped": dropped_rows(dropped),
     }

@@ -52,10 +52,10 @@ def narrow(project: Project, ids: Sequence[int]) -> None:
     groups: dict[frozenset[int], list[int]] = defaultdict(list)
     for edge, *around in fetch(sql.AUDIENCES_AROUND, [list(ids)]):
         groups[frozenset(around)].append(edge)
-    for around, edges in groups.items():
+    for seen_by, edges in groups.items():
         execute(
             "UPDATE graph_edges SET audience_id = %s WHERE id = ANY(%s)",
-            [audiences.all_of(around), edges],
+            [audiences.all_of(seen_by), edges],
         )
 
 

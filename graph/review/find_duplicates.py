@@ -41,7 +41,10 @@ def duplicates(project: Project, now: datetime) -> Iterator[Flagged]:
     }
     audiences = Audiences(project)
     for row in _near(project):
-        one, other = Named(*row[:5]), Named(*row[5:9], row[4])
+        one, other = (
+            Named(row[0], row[1], row[2], row[3], row[4]),
+            Named(row[5], row[6], row[7], row[8], row[4]),
+        )
         why = because(one.title, other.title, row[9])
         if why and frozenset((one.key, other.key)) not in apart:
             yield _flagged(one, other, why, audiences, uses=row[10] + row[11])
