@@ -17,6 +17,7 @@ from benchmarks import (
     guard,
     ingest,
     injection,
+    integrity,
     learned,
     memory,
     memory_graph,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "databases": databases.run,
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
+    "integrity": integrity.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

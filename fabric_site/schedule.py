@@ -51,5 +51,6 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.retest_examples",
         "schedule": 86_400,
     },
+    "check the graphs": {"task": "graph.tasks.check_graphs", "schedule": 86_400},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

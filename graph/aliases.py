@@ -11,6 +11,7 @@ from typing import Any
 from graph import identity_sql, ingest_sql
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
+from graph.merged import describe
 
 ALIAS_COLUMNS = ("id", "tenant_id", "project_id", "record_id", "key", "target", "own")
 
@@ -213,5 +214,5 @@ def _move_nodes(
             [drafted if key_of(drafted) != drafted else "" for *_, drafted in moves],
         ],
     )
-    execute(ingest_sql.DESCRIBE, [*scope.key, described])
+    describe(scope.project, described)
     return left

@@ -13,6 +13,11 @@ class GraphConfig(AppConfig):
         from connections.models import Database
         from graph.databases import on_deletion
         from graph.embed import embedders
+        from graph.ingest import after_runs
+        from graph.review import find_duplicates  # noqa: F401 - it registers itself
+        from graph.review.find_orphans import queue_all_orphans
+
+        after_runs.add("queue orphans", queue_all_orphans)
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)

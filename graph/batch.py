@@ -179,7 +179,7 @@ def _write(context: RunContext, work: Sorted) -> None:
     lookup.load({lookup.key_of(key) for d in drafted for key in d.named()})
     nodes = NodeWriter(context, lookup)
     nodes.write(drafted)
-    EdgeWriter(context, lookup, places).write(drafted, changed)
+    EdgeWriter(scope, lookup, places).write(drafted, changed)
     unsaid = nodes.end_unsaid()
     if changed or nodes.revived:
         nodes.settle_audiences(drafted, unsaid)

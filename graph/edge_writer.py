@@ -11,10 +11,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from connections.records import EdgeDraft, clean_key
-from graph.context import RunContext
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted
-from graph.edges import EdgeClaim, Places, settle_edges, write_edges
+from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
 from graph.known import Known, Lookup
 
 PENDING_COLUMNS = (
@@ -32,8 +31,8 @@ PENDING_COLUMNS = (
 class EdgeWriter:
     """Writes what the drafted records say of edges; one instance a batch."""
 
-    def __init__(self, context: RunContext, lookup: Lookup, places: Places) -> None:
-        self.scope = context.scope
+    def __init__(self, scope: GraphScope, lookup: Lookup, places: Places) -> None:
+        self.scope = scope
         self.lookup = lookup
         self.places = places
 
@@ -47,14 +46,14 @@ class EdgeWriter:
         claims, waiting = [], []
         for d in drafted:
             for draft in d.edges:
-                claim = self._claim(d.record_id, d.audience_id, draft)
+                claim = self.claim(d.record_id, d.audience_id, draft)
                 if claim is None:
                     waiting.append((d.record_id, draft))
                 elif not self._is_said(claim):
                     claims.append(claim)
-        claims += self._arrived()
+        claims += self.arrived()
         self._end_unsaid_edges(changed)
-        write_edges(self.scope, claims, self.places, frozenset(self.lookup.fresh))
+        self.draw(claims)
         ids = new_ids("graph_pending_edges", len(waiting))
         copy_rows(
             "graph_pending_edges",
@@ -73,11 +72,20 @@ class EdgeWriter:
             ),
         )
 
-    def _claim(self, record: int, audience: int, draft: EdgeDraft) -> EdgeClaim | None:
+    def draw(self, claims: Sequence[EdgeClaim]) -> None:
+        """Write `claims` whose ends have both arrived."""
+        write_edges(self.scope, claims, self.places, frozenset(self.lookup.fresh))
+
+    def claim(
+        self, record: int, audience: int, draft: EdgeDraft, *, origin: str = "source"
+    ) -> EdgeClaim | None:
+        """Return what a record says of an edge, or None where it has to wait."""
         source = self.lookup.known.get(self.lookup.key_of(draft.source))
         target = self.lookup.known.get(self.lookup.key_of(draft.target))
         if source is None or target is None:
             return None
+        if source.id == target.id and draft.source != draft.target:
+            return None  # Its ends were merged: it waits until they are apart.
         source_id, via_source = self._end(source, draft.source)
         target_id, via_target = self._end(target, draft.target)
         return EdgeClaim(
@@ -91,6 +99,7 @@ class EdgeWriter:
             position=draft.position,
             valid_from=draft.valid_from,
             quote=draft.quote,
+            origin=origin,
             via_source=via_source,
             via_target=via_target,
         )
@@ -120,7 +129,7 @@ class EdgeWriter:
             del self.lookup.said[identity]
         return same
 
-    def _arrived(self) -> list[EdgeClaim]:
+    def arrived(self) -> list[EdgeClaim]:
         """Take the waiting edges whose ends are both here now."""
         keys = [
             key
@@ -141,7 +150,7 @@ class EdgeWriter:
         claims, done = [], []
         for pending, record, audience, source, relation, target, said in rows:
             draft = _edge_from_json(source, relation, target, said)
-            if claim := self._claim(record, audience, draft):
+            if claim := self.claim(record, audience, draft):
                 claims.append(claim)
                 done.append(pending)
         execute("DELETE FROM graph_pending_edges WHERE id = ANY(%s)", [done])

@@ -36,6 +36,7 @@ from graph.extraction_writer import ExtractionWriter, Text
 from graph.locks import lock_project
 from graph.models.node import EXTRACTION, MEMORY
 from graph.proposals import accept
+from graph.same_names import merge_same_names
 from graph.vocabulary import NAME_TYPES, Name, Vocabulary
 
 CHUNK = 2000
@@ -98,6 +99,8 @@ def extract_texts(
         _read_some(scope, reader, params | {"ids": waiting[start : start + CHUNK]})
         if progress:
             progress(min(start + CHUNK, len(waiting)))
+    if waiting:
+        merge_same_names(project)
     return len(waiting)
 
 

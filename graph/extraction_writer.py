@@ -16,6 +16,7 @@ from graph import extraction_sql
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
 from graph.extract import Entity, Evidence, Extraction
+from graph.merged import resolved
 from graph.models import EmbeddingModel
 from graph.models.node import EXTRACTION
 from graph.node_rows import NODE_COLUMNS, NODE_EVIDENCE_COLUMNS
@@ -161,11 +162,15 @@ class ExtractionWriter:
         """
         keys = {entity: self._keys(entity) for entity in entities}
         wanted = sorted({key for both in keys.values() for key in both})
-        rows = fetch(extraction_sql.NODES_NAMED, [*self.scope.key, wanted])
-        there = {row[0]: (row[1], row[2]) for row in rows}
-        pruned = {
-            row[0] for row in fetch(extraction_sql.PRUNED, [*self.scope.key, wanted])
+        merged = resolved(self.scope.project, wanted)
+        stands = {key: merged.get(key, key) for key in wanted}
+        named = [*self.scope.key, list(set(stands.values()))]
+        rows = {row[0]: row for row in fetch(extraction_sql.NODES_NAMED, named)}
+        there = {
+            k: (rows[at][1], rows[at][2]) for k, at in stands.items() if at in rows
         }
+        bare = {row[0] for row in fetch(extraction_sql.PRUNED, named)}
+        pruned = {key for key, at in stands.items() if at in bare}
         known, free = {}, {}
         taken: dict[str, str] = {key: kind for key, (_, kind) in there.items()}
         for entity, both in sorted(keys.items(), key=lambda item: item[1]):
@@ -178,7 +183,7 @@ class ExtractionWriter:
             if key in there:
                 known[entity] = there[key][0]
             else:
-                free[entity] = key
+                free[entity] = stands[key]
         return known, free
 
     def _keys(self, entity: Entity) -> tuple[str, str]:

@@ -46,6 +46,20 @@ def refresh_persons(project: Project) -> None:
         execute(identity_sql.FORGET_DOMAINS, scope.key)
 
 
+def misplaced(project: Project) -> list[str]:
+    """Return the identities that are with another person than they add up to, and the
+    persons that have none."""
+    scope = GraphScope(project, Audiences(project), timezone.now())
+    wrong = [
+        f"{member.key} is {member.person_key}, not {wanted.key}"
+        for wanted in _wanted(scope, _held(scope))
+        for member in wanted.members
+        if member.person_key != wanted.key
+    ]
+    empty = fetch(identity_sql.PERSONS_OF_NOBODY, scope.key)
+    return [*wrong, *(f"{key} has no identity" for (key,) in empty)]
+
+
 def _refresh_names(scope: GraphScope) -> None:
     counted: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for node, name, count in fetch(identity_sql.NAMES_OF_STALE_IDENTITIES, scope.key):

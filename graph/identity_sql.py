@@ -33,6 +33,15 @@ FORGET_PERSONS = """
                         WHERE i.tenant_id = n.tenant_id
                           AND i.project_id = n.project_id AND i.person_id = n.id)
 """
+PERSONS_OF_NOBODY = """
+    SELECT n.key FROM graph_nodes n
+     WHERE n.tenant_id = %s AND n.project_id = %s AND n.node_type = 'person'
+       AND n.origin = 'identity'
+       AND NOT EXISTS (SELECT 1 FROM graph_identities i
+                        WHERE i.tenant_id = n.tenant_id
+                          AND i.project_id = n.project_id AND i.person_id = n.id)
+     ORDER BY n.key COLLATE "C"
+"""
 FORGET_DOMAINS = """
     DELETE FROM graph_nodes n
      WHERE n.tenant_id = %s AND n.project_id = %s AND n.node_type = 'domain'
@@ -69,24 +78,29 @@ DELETE_UNPROVEN_DERIVED_EDGES = """
                         WHERE v.tenant_id = e.tenant_id
                           AND v.project_id = e.project_id AND v.edge_id = e.id)
 """
-BEST_ALIASES = """
+# What people or equal names merged comes before what records say stands for another.
+_BEST = """
+            SELECT named.key, named.target FROM (
+                SELECT m.key, m.target, 0 AS rank FROM graph_merges m
+                 WHERE m.tenant_id = %(tenant)s AND m.project_id = %(project)s
+                   AND m.key = {key} AND m.undone_at IS NULL
+                UNION ALL
+                SELECT a.key, a.target, CASE WHEN a.own THEN 1 ELSE 2 END
+                  FROM graph_aliases a
+                 WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
+                   AND a.key = {key}) named
+             ORDER BY named.rank, named.target COLLATE "C" LIMIT 1
+"""
+BEST_ALIASES = f"""
     WITH RECURSIVE reach (key, target) AS (
         SELECT best.key, best.target
           FROM unnest(%(keys)s::text[]) AS wanted (key)
-          CROSS JOIN LATERAL (
-            SELECT a.key, a.target FROM graph_aliases a
-             WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
-               AND a.key = wanted.key
-             ORDER BY a.own DESC, a.target COLLATE "C" LIMIT 1) best
+          CROSS JOIN LATERAL ({_BEST.format(key="wanted.key")}) best
         UNION
         SELECT best.key, best.target
-          FROM reach CROSS JOIN LATERAL (
-            SELECT a.key, a.target FROM graph_aliases a
-             WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
-               AND a.key = reach.target
-             ORDER BY a.own DESC, a.target COLLATE "C" LIMIT 1) best
+          FROM reach CROSS JOIN LATERAL ({_BEST.format(key="reach.target")}) best
     ) SELECT reach.key, reach.target FROM reach
-"""
+"""  # noqa: S608
 ALIASED_TO = """
     WITH RECURSIVE below (key) AS (
         SELECT wanted.key FROM unnest(%(keys)s::text[]) AS wanted (key)

@@ -17,7 +17,7 @@ UPDATE_RECORD = """
      WHERE id = %s
 """
 NODES_BY_KEY = """
-    SELECT n.key, n.id, n.record_id, n.audience_id, i.person_id
+    SELECT n.key, n.id, n.record_id, n.audience_id, i.person_id, n.origin = 'implied'
       FROM graph_nodes n LEFT JOIN graph_identities i ON i.node_id = n.id
      WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)
 """
@@ -30,6 +30,17 @@ UPDATE_NODE = """
            gone_at = NULL, valid_to = NULL, updated_at = now(),
            last_evidence_at = greatest(n.last_evidence_at, %(occurred_at)s)
      WHERE n.id = %(id)s
+"""
+# What was made for an edge that somebody wrote, once its own record comes.
+MEET_IMPLIED = """
+    WITH met (id, tenant_id, project_id) AS (
+        UPDATE graph_nodes n SET origin = 'source', audience_id = %s, updated_at = now()
+         WHERE n.id = %s AND n.origin = 'implied'
+        RETURNING n.id, n.tenant_id, n.project_id
+    )
+    DELETE FROM graph_evidence v USING met
+     WHERE v.tenant_id = met.tenant_id AND v.project_id = met.project_id
+       AND v.node_id = met.id AND v.kind = 'implied'
 """
 # A node that a second record describes too: both descriptions are kept as evidence,
 # and the one of the greatest precedence (then the first record key) shows.
@@ -62,7 +73,13 @@ DESCRIBE = """
               JOIN connections_source s ON s.id = r.source_id
              WHERE v.tenant_id = %s AND v.project_id = %s AND v.node_id = ANY(%s)
                AND v.assertion IS NOT NULL
-             ORDER BY v.node_id, (v.assertion->>'precedence')::float8 DESC,
+             -- What was merged into it describes it last.
+             ORDER BY v.node_id, v.via_target <> '' AND EXISTS (
+                          SELECT 1 FROM graph_merges m
+                           WHERE m.tenant_id = v.tenant_id
+                             AND m.project_id = v.project_id AND m.key = v.via_target
+                             AND m.undone_at IS NULL),
+                      (v.assertion->>'precedence')::float8 DESC,
                       r.key COLLATE "C", s.name COLLATE "C") best
      CROSS JOIN LATERAL jsonb_to_record(best.assertion) AS a (
            node_type text, title text, content text, context text, language text,

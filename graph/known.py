@@ -23,6 +23,7 @@ class Known:
     record_id: int | None
     audience_id: int
     person_id: int | None = None
+    is_implied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted
 from graph.embedded_text import embedded_text
 from graph.known import Known, Lookup
+from graph.merged import describe
 from graph.node_rows import (
     IDENTITY_COLUMNS,
     NODE_COLUMNS,
@@ -177,15 +178,22 @@ class NodeWriter:
         self, by_key: Mapping[str, list[tuple[Drafted, NodeDraft]]]
     ) -> None:
         wider: dict[int, set[int]] = defaultdict(set)
+        met: dict[int, set[int]] = defaultdict(set)
         for key, drafts in by_key.items():
             known = self.lookup.known[key]
             for d, draft in drafts:
                 if known.record_id == d.record_id and not d.new:
                     self._describe_again(known.id, d, draft)
+                elif known.is_implied:
+                    met[known.id].add(d.audience_id)
                 elif known.audience_id != d.audience_id:
                     wider[known.id] |= {known.audience_id, d.audience_id}
                 if known.record_id != d.record_id and draft.identity is None:
                     self.shared.add(known.id)
+        for node, audiences in met.items():
+            # Who may see it is its own record's to say, not the edge's it was made for.
+            shared = self.scope.audiences.any_of(audiences)
+            execute(ingest_sql.MEET_IMPLIED, [shared, node])
         for node, audiences in wider.items():
             execute(
                 "UPDATE graph_nodes SET audience_id = %s"
@@ -264,7 +272,7 @@ class NodeWriter:
         if met := [row[0] for row in rows if row[0] not in self.lookup.fresh]:
             self.revived = {row[0] for row in fetch(ingest_sql.REVIVE_NODES, [met])}
         if self.shared:
-            execute(ingest_sql.DESCRIBE, [*self.scope.key, list(self.shared)])
+            describe(self.scope.project, self.shared)
         if stale:
             execute(ingest_sql.RENAME_IDENTITIES, [stale])
 
@@ -301,7 +309,7 @@ class NodeWriter:
         ]
         execute(ingest_sql.END_NODES, [bare])
         execute(ingest_sql.RENAME_IDENTITIES, [nodes])
-        execute(ingest_sql.DESCRIBE, [*self.scope.key, nodes])
+        describe(self.scope.project, nodes)
         return {s.node_id for s in unsaid if s.node_id is not None}
 
     def settle_audiences(self, drafted: Sequence[Drafted], unsaid: set[int]) -> None:

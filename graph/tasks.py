@@ -11,6 +11,7 @@ from connections.providers.base import ProviderError
 from connections.providers.chat import ModelUnavailable
 from connections.sources.base import SourceBusy, SourceError
 from graph.asking import ask_about
+from graph.checking import check_graph
 from graph.embed import embed_backlog
 from graph.extraction_settings import asked_model
 from graph.ingest import ingest
@@ -103,3 +104,18 @@ def ask_about_waiting() -> None:
     if asked_model():
         for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
             ask_about_texts.delay(project_id)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def check_graphs() -> None:
+    """Check and mend every project's graph, each in a task of its own."""
+    for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
+        check_one_graph.delay(project_id)
+
+
+@shared_task(ignore_result=True, expires=6 * 3600)
+def check_one_graph(project_id: int) -> None:
+    """Check and mend one project's graph; the dashboard shows what is left."""
+    project = Project.objects.select_related("tenant").filter(pk=project_id).first()
+    if project is not None:
+        check_graph(project, repair=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -21,11 +22,14 @@ from connections.api.parameters import (
 from connections.api.permissions import visible
 from connections.models import Project
 from connections.records import clean_key, node_types, relations
+from graph.merged import resolved
 from graph.models import Node
 from graph.steps import FAN_OUT
 from graph.timeline import NEWEST, OLDEST
 
 KEY_CHARACTERS, TEXT_CHARACTERS = 2000, 500
+TITLE_CHARACTERS, CONTENT_CHARACTERS, METADATA_CHARACTERS = 500, 20_000, 20_000
+END_HELP = "Where the node is missing, it is made as this, marked as implied."
 NODE_HELP = "The id of a node, or its key."
 
 
@@ -166,6 +170,10 @@ def find_node(request: Request, named: str, project: Project | None) -> Node:
     if project is not None:
         rows = rows.filter(tenant_id=project.tenant_id, project_id=project.pk)
     wanted = Q(key=clean_key(named))
+    if project is not None:
+        # A key that was merged into another still names the node.
+        key = clean_key(named)
+        wanted = Q(key=resolved(project, [key]).get(key, key))
     number = int(named) if named.isascii() and named.isdigit() else None
     if number is not None and number <= LARGEST_ID:
         wanted |= Q(pk=number)
@@ -179,3 +187,50 @@ def find_node(request: Request, named: str, project: Project | None) -> Node:
         raise NotFound(f"There is no node {named!r} that you may see.")
     message = f"Several projects have a node {named!r}; name the project."
     raise serializers.ValidationError({"project": [message]})
+
+
+class NodeWriteParameters(Parameters):
+    """A node as it is written."""
+
+    project = ProjectField(required=False)
+    type = NodeTypeField()
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=TITLE_CHARACTERS
+    )
+    content = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=CONTENT_CHARACTERS
+    )
+    key = serializers.CharField(
+        required=False,
+        default="",
+        max_length=KEY_CHARACTERS,
+        help_text="Left out, it is the key of the name: two of one name are one node.",
+    )
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        required=False,
+        default=list,
+        max_length=50,
+    )
+    metadata = serializers.DictField(required=False, default=dict)
+
+    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+        if len(json.dumps(value)) > METADATA_CHARACTERS:
+            raise serializers.ValidationError(
+                f"At most {METADATA_CHARACTERS} characters of JSON."
+            )
+        return value
+
+
+class EdgeWriteParameters(Parameters):
+    """An edge as it is written, between keys."""
+
+    project = ProjectField(required=False)
+    source = serializers.CharField(max_length=KEY_CHARACTERS)  # type: ignore[assignment] # a field's name
+    relation = RelationField()
+    target = serializers.CharField(max_length=KEY_CHARACTERS)
+    source_type = NodeTypeField(required=False, default="", help_text=END_HELP)
+    target_type = NodeTypeField(required=False, default="", help_text=END_HELP)
+    quote = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=2000
+    )

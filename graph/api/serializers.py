@@ -22,6 +22,9 @@ class NodeSerializer(serializers.ModelSerializer):
     icon = serializers.CharField(help_text="A Material Symbols name.")
     tags = serializers.ListField(child=serializers.CharField())
     metadata = serializers.DictField()
+    is_implied = serializers.BooleanField(
+        help_text="Made for an edge; nothing of its own says that there is one yet."
+    )
 
     class Meta:
         model = Node
@@ -46,6 +49,7 @@ class NodeSerializer(serializers.ModelSerializer):
             "confirmed_at",
             "last_evidence_at",
             "gone_at",
+            "is_implied",
         )
 
 
@@ -80,6 +84,21 @@ class EdgeSerializer(serializers.ModelSerializer):
             "valid_from",
             "valid_to",
         )
+
+
+class WrittenNodeSerializer(serializers.Serializer):
+    """What came of writing a node; `merged`: one of that name was there."""
+
+    outcome = serializers.ChoiceField(choices=("created", "merged"))
+    node = NodeSerializer()
+
+
+class WrittenEdgeSerializer(serializers.Serializer):
+    """What came of writing an edge; `implied` are the keys of ends made for it."""
+
+    outcome = serializers.ChoiceField(choices=("created", "merged"))
+    implied = serializers.ListField(child=serializers.CharField())
+    edge = EdgeSerializer()
 
 
 class WalkedEdgeSerializer(serializers.ModelSerializer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
@@ -13,11 +13,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from connections.api.pagination import PageParameters
-from connections.api.parameters import ListParameters, project_or_only
-from connections.api.permissions import visible
+from connections.api.parameters import JSONBody, ListParameters, project_or_only
+from connections.api.permissions import caller, visible
+from connections.models import ApiToken, Scope
 from graph.api.parameters import (
     EdgeParameters,
+    EdgeWriteParameters,
     NodeParameters,
+    NodeWriteParameters,
     PathParameters,
     StatisticsParameters,
     TimelineParameters,
@@ -41,17 +44,35 @@ from graph.api.serializers import (
     PathsAnswer,
     StatisticsAnswer,
     TimelineSerializer,
+    WrittenEdgeSerializer,
+    WrittenNodeSerializer,
 )
 from graph.api.timelines import moments, page_of
+from graph.by_hand import NodeByHand, write_node_by_hand
+from graph.edges_by_hand import EdgeByHand, write_edge_by_hand
+from graph.hand import Author, Written
 from graph.models import Edge, Node, Record
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.statistics import count_graph
 
 
+def author(request: Request) -> Author:
+    """Return who writes: the caller, by a token or signed in."""
+    token = request.auth if isinstance(request.auth, ApiToken) else None
+    return Author(caller(request), token.pk if token else None)
+
+
+def answer_written(written: Written, **shown: Any) -> Response:
+    outcome = "created" if written.is_new else "merged"
+    return Response({"outcome": outcome, **shown}, 201 if written.is_new else 200)
+
+
 class WithProvenance(viewsets.ReadOnlyModelViewSet):
-    """Rows whose evidence can be read."""
+    """Rows whose evidence can be read, and that a token may write."""
 
     lookup_value_converter = "int"
+    parser_classes = (JSONBody,)
+    scopes: ClassVar[dict[str, Scope]] = {"create": Scope.WRITE}
 
     @extend_schema(
         responses=EvidenceSerializer(many=True), summary="Why it exists: its evidence"
@@ -75,6 +96,19 @@ class NodeViewSet(WithProvenance):
     @extend_schema(parameters=[NodeParameters], summary="Nodes, by what they are")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        request=NodeWriteParameters,
+        responses={200: WrittenNodeSerializer, 201: WrittenNodeSerializer},
+        summary="Write a node; one of that name is met",
+    )
+    def create(self, request: Request) -> Response:
+        asked = NodeWriteParameters.of_body(request)
+        project = project_or_only(request, asked.pop("project", None))
+        draft = NodeByHand(node_type=asked.pop("type"), **asked)
+        written = write_node_by_hand(project, draft, author(request))
+        row = with_shown(visible(Node.objects.all(), request)).get(pk=written.id)
+        return answer_written(written, node=NodeSerializer(row).data)
 
     @extend_schema(
         parameters=[WalkParameters],
@@ -115,6 +149,19 @@ class EdgeViewSet(WithProvenance):
     @extend_schema(parameters=[EdgeParameters], summary="Edges, by their ends")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        request=EdgeWriteParameters,
+        responses={200: WrittenEdgeSerializer, 201: WrittenEdgeSerializer},
+        summary="Write an edge; missing ends are made where their type is given",
+    )
+    def create(self, request: Request) -> Response:
+        asked = EdgeWriteParameters.of_body(request)
+        project = project_or_only(request, asked.pop("project", None))
+        written = write_edge_by_hand(project, EdgeByHand(**asked), author(request))
+        row = self.get_queryset().get(pk=written.id)
+        shown = EdgeSerializer(row).data
+        return answer_written(written, implied=list(written.implied), edge=shown)
 
 
 class PathsView(APIView):

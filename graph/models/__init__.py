@@ -3,6 +3,7 @@ from graph.models.embedding import EmbeddingModel, RefusedText
 from graph.models.evidence import Evidence
 from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
+from graph.models.integrity import GraphCheck, Merge
 from graph.models.node import Node, Tombstone
 from graph.models.record import Record
 from graph.models.review import (
@@ -20,9 +21,11 @@ __all__ = [
     "Evidence",
     "ExtractedText",
     "ExtractionAnswer",
+    "GraphCheck",
     "Identity",
     "IdentityDecision",
     "InProject",
+    "Merge",
     "Node",
     "PendingEdge",
     "Record",

@@ -22,6 +22,8 @@ from graph.querysets import NodeQuerySet
 # Where a node comes from, other than a source: read out of texts by rules or a model,
 # or given by people and agents.
 EXTRACTION, MEMORY = "extraction", "memory"
+# Made for an edge that somebody wrote, until a record of its own comes.
+IMPLIED = "implied"
 # What nobody names in a text: texts themselves, containers, identities of persons,
 # columns of databases.
 UNNAMED_TYPES = (
@@ -40,6 +42,8 @@ UNNAMED_TYPES = (
     "sentence",
     "thread",
 )
+# What only its source can say what it is: two of one name are two things.
+OF_ITS_SOURCE = (*UNNAMED_TYPES, "channel", "file", "meeting", "person")
 
 
 class Node(Scoped):
@@ -151,6 +155,15 @@ class Node(Scoped):
                 condition=~Q(node_type__in=UNNAMED_TYPES),
                 name="graph_nodes_named",
             ),
+            # Things by their name, however it is spelt.
+            models.Index(
+                "tenant",
+                "project",
+                "node_type",
+                Func(Left("title", 200), function="graph_same_name"),
+                condition=~Q(node_type__in=OF_ITS_SOURCE) & ~Q(title=""),
+                name="graph_nodes_same_name",
+            ),
         )
 
     def __str__(self) -> str:
@@ -168,6 +181,10 @@ class Node(Scoped):
             self.record.permalink if self.record else ""
         )
         return str(link) if str(link).startswith(("https://", "http://")) else ""
+
+    @property
+    def is_implied(self) -> bool:
+        return self.origin == IMPLIED
 
     @property
     def is_current(self) -> bool:

@@ -1,0 +1,37 @@
+"""SQL of what nothing leads to and nobody says: text only, one caller each."""
+
+# Nothing leads to it, and nobody who is still there says it.
+_BARE = """
+       AND n.valid_to IS NULL AND n.trashed_at IS NULL
+       AND (n.origin = ANY(%(origins)s) OR n.node_type IN ('tag', 'topic'))
+       AND n.origin <> 'memory'
+       AND NOT EXISTS (SELECT 1 FROM graph_edges e
+                        WHERE e.tenant_id = n.tenant_id
+                          AND e.project_id = n.project_id AND e.source_id = n.id
+                          AND (e.valid_to IS NULL OR e.valid_to > %(now)s))
+       AND NOT EXISTS (SELECT 1 FROM graph_edges e
+                        WHERE e.tenant_id = n.tenant_id
+                          AND e.project_id = n.project_id AND e.target_id = n.id
+                          AND (e.valid_to IS NULL OR e.valid_to > %(now)s))
+       AND NOT EXISTS (SELECT 1 FROM graph_evidence v
+                         JOIN graph_records r ON r.id = v.record_id
+                        WHERE v.tenant_id = n.tenant_id
+                          AND v.project_id = n.project_id AND v.node_id = n.id
+                          AND r.gone_at IS NULL)
+"""
+ORPHANS = f"""
+    SELECT n.id, n.key, n.node_type, n.title, n.content, n.origin, n.audience_id,
+           (SELECT count(*) FROM graph_evidence v
+             WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+               AND v.node_id = n.id AND v.record_id IS NOT NULL)
+      FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND (%(nodes)s::bigint[] IS NULL OR n.id = ANY(%(nodes)s))
+       {_BARE}
+     ORDER BY n.id
+"""  # noqa: S608
+NAMED_ORPHANS = f"""
+    SELECT n.id, n.key FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       {_BARE}
+"""  # noqa: S608
