@@ -22,10 +22,9 @@ from connections.models import (
     DatabaseColumn,
     DatabaseKey,
     DatabaseTable,
-    Membership,
-    Role,
     Scope,
 )
+from connections.roles import Act, may
 from connections.schema_page import tables_of
 from connections.tasks import follow_database
 
@@ -139,8 +138,7 @@ class DiscoverView(APIView):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         database, user = _database(request, pk), caller(request)
-        member = Membership.objects.get(user=user, project=database.project_id)
-        if not member.allows(Role.EDITOR):
+        if not may(user, Act.DISCOVER, database.project_id):
             raise PermissionDenied("Editors and administrators discover schemas.")
         found = discover(database, actor=user)
         follow_database.delay(str(database.pk))

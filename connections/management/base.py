@@ -65,6 +65,17 @@ def print_json(stdout: OutputWrapper, answer: dict[str, Any]) -> None:
     stdout.write(json.dumps(answer, ensure_ascii=False, default=str))
 
 
+def find_tenant(slug: str) -> Tenant:
+    """Return the tenant of that slug, or a clear error."""
+    tenant = Tenant.objects.filter(slug=slug).first()
+    if tenant is None:
+        known = ", ".join(
+            Tenant.objects.order_by("slug").values_list("slug", flat=True)
+        )
+        raise CommandError(f"There is no tenant {slug}; there are: {known or 'none'}.")
+    return tenant
+
+
 def find_user(email: str) -> User | None:
     """Return the active user of that address; None for an empty one."""
     if not email:
