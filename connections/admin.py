@@ -29,6 +29,7 @@ from connections.admin_scope import (
     OwnRelatedFilter,
     ReadOnlyAdmin,
     ReadOnlyInline,
+    audiences_of,
     projects_of,
     staff,
 )
@@ -252,7 +253,7 @@ class AudienceAdmin(ReadOnlyAdmin):
     inlines = (AudienceMemberInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Audience]:
-        mine = Audience.objects.ids_of(staff(request))
+        mine = audiences_of(request)
         rows: QuerySet[Audience] = super().get_queryset(request).filter(pk__in=mine)
         return rows.annotate(number=Count("members"))
 

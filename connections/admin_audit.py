@@ -28,7 +28,7 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
 from connections import audit_sql
-from connections.admin_scope import OwnRelatedFilter, ReadOnlyAdmin, staff
+from connections.admin_scope import OwnRelatedFilter, ReadOnlyAdmin, once, staff
 from connections.audit_export import FIRST, LAST, exported, readable_by
 from connections.models import Audit, AuditCheck, User
 from connections.roles import Act, projects_where, tenants_where
@@ -47,9 +47,16 @@ class VerbFilter(DropdownFilter):
     title, parameter_name = "verb", "verb"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        user, found = staff(request), set()
+        mine = projects_where(user, Act.READ_AUDIT)
         with connection.cursor() as cursor:
-            cursor.execute(audit_sql.VERBS)
-            return [(verb, verb) for (verb,) in cursor.fetchall()]
+            for tenant in mine.values_list("tenant_id", flat=True).distinct():
+                cursor.execute(audit_sql.VERBS, {"tenant": tenant})
+                found.update(cursor.fetchall())
+            if user.is_superuser:
+                cursor.execute(audit_sql.VERBS_OF_NOBODY)
+                found.update(cursor.fetchall())
+        return [(verb, verb) for (verb,) in sorted(found)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(verb=self.value()) if self.value() else queryset
@@ -61,7 +68,7 @@ class AuditAdmin(ReadOnlyAdmin):
 
     view_act = Act.READ_AUDIT
     list_before_template = "admin/audit/state.html"
-    list_display = ("at", "verb", "target", "who", "project_path", "state")
+    list_display = ("at", "verb", "target", "who", "of_project", "state")
     list_filter = (
         VerbFilter,
         ("project", OwnRelatedFilter),
@@ -99,8 +106,7 @@ class AuditAdmin(ReadOnlyAdmin):
         projects these are, and to operators those of no tenant."""
         user = staff(request)
         # As lists, not subqueries: then the newest rows are found by their index.
-        projects = [*projects_where(user, Act.READ_AUDIT).values_list("pk", flat=True)]
-        tenants = [*tenants_where(user, Act.READ_AUDIT).values_list("pk", flat=True)]
+        projects, tenants = once(request, "audited", lambda: _audited_by(user))
         mine = Q(project_id__in=projects) | Q(project_id=None, tenant_id__in=tenants)
         if user.is_superuser:
             mine |= Q(tenant_id=None)
@@ -167,7 +173,7 @@ class AuditAdmin(ReadOnlyAdmin):
         return audit.actor.email if audit.actor else "the system"
 
     @display(description="project")
-    def project_path(self, audit: Audit) -> str:
+    def of_project(self, audit: Audit) -> str:
         if audit.project_id is None:
             return ""
         project = getattr(audit, "project", None)
@@ -197,6 +203,13 @@ class AuditAdmin(ReadOnlyAdmin):
             return "erased"
         text = json.dumps(detail.detail, indent=2, ensure_ascii=False)
         return format_html("<pre>{}</pre>", text)
+
+
+def _audited_by(user: User) -> tuple[list[int], list[int]]:
+    """Return the projects, and the tenants, whose audit `user` reads."""
+    projects = projects_where(user, Act.READ_AUDIT).values_list("pk", flat=True)
+    tenants = tenants_where(user, Act.READ_AUDIT).values_list("pk", flat=True)
+    return list(projects), list(tenants)
 
 
 def _address(audit: Audit) -> str:

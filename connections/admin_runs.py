@@ -18,9 +18,9 @@ from connections.admin_scope import (
     OwnRelatedFilter,
     ReadOnlyAdmin,
     ReadOnlyInline,
-    staff,
+    audiences_of,
 )
-from connections.models import Audience, Source, SyncError, SyncRun
+from connections.models import Source, SyncError, SyncRun
 from connections.roles import Act
 from connections.sources.base import connectors
 
@@ -35,7 +35,7 @@ COUNTS = ("seen", "created", "updated", "unchanged", "deleted", "failed")
 def _open_to(request: HttpRequest, audience: str) -> Q:
     """Keep sources that are the project's, or of an audience the reader is in: what
     went wrong in somebody's mailbox names what is in it."""
-    mine = Audience.objects.ids_of(staff(request))
+    mine = audiences_of(request)
     return Q(**{audience: None}) | Q(**{f"{audience}__in": mine})
 
 

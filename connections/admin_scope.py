@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from django.contrib.admin import helpers
@@ -15,8 +15,14 @@ from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
-from connections.models import Project, Tenant, User, record_audit
-from connections.roles import Act, may, projects_where, tenants_where
+from connections.models import Audience, Project, Tenant, User, record_audit
+from connections.roles import (
+    Act,
+    acts_somewhere,
+    may,
+    projects_where,
+    tenants_where,
+)
 
 ROWS_COUNTED = 10_000
 ROWS_OFFERED = 500
@@ -112,10 +118,24 @@ class ByRole:
 
 def _anywhere(request: HttpRequest, user: User, act: Act) -> bool:
     """Return whether there is a project where `user` may do `act`, asked once."""
-    known: dict[Act, bool] = request.__dict__.setdefault("_acts_somewhere", {})
-    if act not in known:
-        known[act] = projects_where(user, act).exists()
-    return known[act]
+    known: frozenset[Act] = once(request, "acts", lambda: acts_somewhere(user))
+    return act in known
+
+
+def audiences_of(request: HttpRequest) -> list[int]:
+    """Return the audiences that the user is in, asked once a request."""
+    found: list[int] = once(
+        request, "audiences", lambda: Audience.objects.ids_of(staff(request))
+    )
+    return found
+
+
+def once(request: HttpRequest, name: str, ask: Callable[[], Any]) -> Any:
+    """Return what `ask` returned for this request the first time."""
+    known: dict[str, Any] = request.__dict__.setdefault("_asked_once", {})
+    if name not in known:
+        known[name] = ask()
+    return known[name]
 
 
 class FabricAdmin(ByRole, ModelAdmin):  # type: ignore[misc] # untyped bases

@@ -60,16 +60,17 @@ CHAINS = """
     ORDER BY 1
 """
 
-# One step of the index a verb, whatever the number of rows.
+# The verbs of a tenant: one step of the index each, whatever the number of rows.
 VERBS = """
     WITH RECURSIVE known (verb) AS (
-        (SELECT a.verb FROM audit a ORDER BY a.verb LIMIT 1)
+        SELECT min(a.verb) FROM audit a WHERE a.tenant_id = %(tenant)s
         UNION ALL
-        SELECT (SELECT a.verb FROM audit a WHERE a.verb > known.verb
-                 ORDER BY a.verb LIMIT 1)
+        SELECT (SELECT min(a.verb) FROM audit a
+                 WHERE a.tenant_id = %(tenant)s AND a.verb > known.verb)
           FROM known WHERE known.verb IS NOT NULL
     ) SELECT known.verb FROM known WHERE known.verb IS NOT NULL
 """
+VERBS_OF_NOBODY = VERBS.replace("a.tenant_id = %(tenant)s", "a.tenant_id IS NULL")
 
 # As the index of migration 0009 has it, to the letter.
 WITH_WORDS = """

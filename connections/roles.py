@@ -117,6 +117,16 @@ def projects_where(user: User | AnonymousUser, act: Act) -> QuerySet[Project]:
     return projects_with(user, POLICY[act])
 
 
+def acts_somewhere(user: User | AnonymousUser) -> frozenset[Act]:
+    """Return what `user` may do in one project at least."""
+    roles = set(memberships_with(user, Role.VIEWER).values_list("role", flat=True))
+    if not roles:
+        return frozenset()
+    ranks = Role.values.index
+    best = ranks(Role.ADMIN) if user.is_superuser else max(map(ranks, roles))
+    return frozenset(act for act, role in POLICY.items() if ranks(role) <= best)
+
+
 def tenants_where(user: User | AnonymousUser, act: Act) -> QuerySet[Tenant]:
     """Return the tenants in every project of which `user` may do `act`."""
     theirs = Project.objects.filter(tenant=OuterRef("pk"))
