@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from connections.models import Audit, AuditDetail
+from connections.models import Audit, AuditDetail, Role
 from graph.models import Evidence, Node
 from memory.models import Observation
 from memory.observations import (
