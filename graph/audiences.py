@@ -122,7 +122,10 @@ class Audiences:
         with transaction.atomic():
             rows.filter(member__in=listed - wanted).delete()
             AudienceMember.objects.bulk_create(
-                [AudienceMember(audience_id=audience, member=m) for m in wanted - listed],
+                [
+                    AudienceMember(audience_id=audience, member=m)
+                    for m in wanted - listed
+                ],
                 ignore_conflicts=True,
             )
             record_audit(

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from connections.models import (
@@ -148,7 +149,7 @@ def _token_holders(project: Project, user: User) -> dict[str, Person]:
     found = {}
     for scope in Scope.values:
         client = APIClient(raise_request_exception=False)
-        text = make_token(user, project.tenant, [scope])
+        text = make_token(user, project.tenant, [scope], last_used_at=timezone.now())
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
         name = f"token:{scope}"
         found[name] = Person(name, client, SEES["admin"], Role.ADMIN, scope, user)

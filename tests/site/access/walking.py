@@ -87,6 +87,7 @@ def _ids(label: str) -> list[object]:
     )
 
 
+MOST = 4
 FIXED: dict[str, object] = {"act": "forget", "place": 0, "content_type_id": 1}
 
 
@@ -95,7 +96,12 @@ def values_of(route: str, name: str) -> list[tuple[object, str]]:
     if name in FIXED:
         return [(FIXED[name], "")]
     label = _label_of(route, name)
-    return [(pk, f"{label}:{pk}") for pk in _ids(label)] if label else [(1, "")]
+    if not label:
+        return [(1, "")]
+    rows = _ids(label)
+    # Spread over what there is: open, private, somebody's own, and another tenant's.
+    some = [rows[place * (len(rows) - 1) // (MOST - 1)] for place in range(MOST)]
+    return [(pk, f"{label}:{pk}") for pk in dict.fromkeys(some if rows else ())]
 
 
 def _label_of(route: str, name: str) -> str:
