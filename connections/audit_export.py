@@ -86,7 +86,7 @@ def _audit(wanted: Wanted, by: User | None, token_id: UUID | None) -> None:
 def _read(wanted: Wanted, after: int) -> list[tuple[Any, ...]]:
     which = "(a.tenant_id = ANY(%(tenants)s) OR a.project_id = ANY(%(projects)s)"
     which += " OR a.tenant_id IS NULL)" if wanted.with_own else ")"
-    given = {
+    given: dict[str, Any] = {
         "tenants": list(wanted.tenants),
         "projects": list(wanted.projects),
         "after": after,

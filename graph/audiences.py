@@ -132,8 +132,8 @@ class Audiences:
                 "audience.changed",
                 target=f"audience:{audience}",
                 project=self.project,
-                added=sorted(wanted - listed)[:NAMED_MOST],
-                removed=sorted(listed - wanted)[:NAMED_MOST],
+                added=[*map(str, sorted(wanted - listed)[:NAMED_MOST])],
+                removed=[*map(str, sorted(listed - wanted)[:NAMED_MOST])],
                 added_in_all=len(wanted - listed),
                 removed_in_all=len(listed - wanted),
             )
