@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     agent,
+    audit,
     databases,
     discovery,
     extraction,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
     "integrity": integrity.run,
+    "audit": audit.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

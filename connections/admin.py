@@ -1,4 +1,4 @@
-"""The admin of users, tenants, projects, tokens, sources and the audit."""
+"""The admin of tenants, projects and audiences; importing it registers all of it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,30 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.models import Group
-from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
-from unfold.admin import ModelAdmin, TabularInline
-from unfold.contrib.filters.admin import (
-    ChoicesDropdownFilter,
-)
+from unfold.admin import TabularInline
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from connections import (  # register their own
+    admin_audit,  # noqa: F401
     admin_databases,  # noqa: F401
     admin_models,  # noqa: F401
+    admin_people,  # noqa: F401
     admin_queries,  # noqa: F401
     admin_runs,  # noqa: F401
     admin_schema,  # noqa: F401
     admin_tokens,  # noqa: F401
 )
 from connections.admin_scope import (
-    FabricAdmin,
+    AuditedAdmin,
     OwnRelatedFilter,
     ReadOnlyAdmin,
     ReadOnlyInline,
+    audiences_of,
     projects_of,
     staff,
 )
@@ -42,54 +38,83 @@ from connections.models import (
     AudienceMember,
     Membership,
     Project,
+    Role,
     Tenant,
-    User,
-    UserAddress,
-    record_audit,
 )
+from connections.people import (
+    LAST_ADMIN,
+    admins_without,
+    is_active_admin,
+    keep_membership,
+    may_manage,
+    remove_membership,
+)
+from connections.roles import Act
 
+# Rights come from the role in a project; Django's groups and permissions give none.
 admin.site.unregister(Group)
 
 
-@admin.register(Group)
-class GroupAdmin(ModelAdmin):
-    search_fields = ("name",)
-    filter_horizontal = ("permissions",)
+@admin.register(Tenant)
+class TenantAdmin(AuditedAdmin):
+    """Tenants are made and named by operators."""
 
+    operators, subject = True, "tenant"
+    list_display = ("name", "slug", "project_count", "created_at")
+    search_fields = ("name", "slug")
+    prepopulated_fields = {"slug": ("name",)}
+    fields = ("name", "slug")
 
-class NewUserForm(UserCreationForm):
-    class Meta(AdminUserCreationForm.Meta):
-        model = User
-        fields = ("email", "name")
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
-    def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"]
-        if UserAddress.objects.filter(address=email.lower()).exists():
-            raise forms.ValidationError("This address is another user's.")
-        return email
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return {} if obj else self.prepopulated_fields
 
-
-class ChangedUserForm(UserChangeForm):
-    class Meta(UserChangeForm.Meta):
-        model = User
-        fields = "__all__"
-
-
-class AddressInline(TabularInline):
-    model = UserAddress
-    extra = 0
-    tab = True
-
-
-class MembershipInline(TabularInline):
-    model = Membership
-    extra = 0
-    tab = True
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tenant]:
         rows = super().get_queryset(request)
         user = staff(request)
-        return rows if user.is_superuser else rows.filter(project__in=projects_of(user))
+        if not user.is_superuser:
+            rows = rows.filter(pk__in=projects_of(user).values("tenant"))
+            mine = Q(projects__in=projects_of(user))
+            return rows.annotate(number=Count("projects", filter=mine))
+        return rows.annotate(number=Count("projects"))
+
+    @display(description="projects", ordering="number")
+    def project_count(self, tenant: Tenant) -> int:
+        return int(tenant.number)  # type: ignore[attr-defined] # annotated
+
+
+class MembershipFormSet(forms.BaseInlineFormSet):
+    """The members of a project; one of them stays its admin."""
+
+    def clean(self) -> None:
+        super().clean()
+        if any(self.errors) or self.instance.pk is None:
+            return
+        leaving = [
+            form.instance
+            for form in self.initial_forms
+            if self._should_delete_form(form)
+            or form.cleaned_data.get("role") != Role.ADMIN
+        ]
+        if not any(is_active_admin(each) for each in leaving):
+            return
+        kept = [form for form in self.forms if form not in self.deleted_forms]
+        admins = [f for f in kept if f.cleaned_data.get("role") == Role.ADMIN]
+        gone = [each.pk for each in leaving]
+        if not any(f.cleaned_data["user"].is_active for f in admins) and (
+            not admins_without(self.instance, gone)
+        ):
+            raise forms.ValidationError(LAST_ADMIN)
+
+
+class ProjectMembershipInline(TabularInline):
+    model = Membership
+    formset = MembershipFormSet
+    fields = ("user", "role")
+    extra = 0
+    tab = True
 
     def formfield_for_foreignkey(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
@@ -99,113 +124,18 @@ class MembershipInline(TabularInline):
             kwargs["queryset"] = other.get_queryset(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-
-@admin.register(User)
-class FabricUserAdmin(UserAdmin, FabricAdmin):  # type: ignore[misc] # untyped bases
-    """Users; who is no superuser sees those they share a project with."""
-
-    form, add_form = ChangedUserForm, NewUserForm
-    change_password_form = AdminPasswordChangeForm
-    superuser_sees_all = True
-    list_display = (
-        "email",
-        "name",
-        "is_active",
-        "is_staff",
-        "is_superuser",
-        "last_login",
-    )
-    list_filter = ("is_active", "is_staff", "is_superuser")
-    search_fields = ("email", "name")
-    ordering = ("email",)
-    readonly_fields = ("last_login", "date_joined")
-    filter_horizontal = ("groups", "user_permissions")
-    inlines = (AddressInline, MembershipInline)
-    fieldsets = (
-        (None, {"fields": ("email", "name", "password")}),
-        (
-            "May",
-            {
-                "fields": (
-                    "is_active",
-                    "is_staff",
-                    "is_superuser",
-                    "groups",
-                    "user_permissions",
-                )
-            },
-        ),
-        ("Since", {"fields": ("date_joined", "last_login")}),
-    )
-    add_fieldsets = (
-        (
-            None,
-            {"fields": ("email", "name", "usable_password", "password1", "password2")},
-        ),
-    )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        rows, user = super().get_queryset(request), staff(request)
-        if user.is_superuser:
-            return rows
-        shares = Membership.objects.filter(project__in=projects_of(user)).values("user")
-        return rows.filter(Q(pk__in=shares) | Q(pk=user.pk))
-
-    def get_inlines(self, request: HttpRequest, obj: User | None = None) -> Any:
-        return self.inlines if obj else ()
-
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Let only a superuser make others mighty."""
-        if staff(request).is_superuser:
-            return self.readonly_fields
-        might = ("is_staff", "is_superuser", "groups", "user_permissions")
-        return (*self.readonly_fields, *might)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: User | None = None
+    def has_view_permission(
+        self, request: HttpRequest, obj: Project | None = None
     ) -> bool:
-        if obj is not None and obj.is_superuser and not staff(request).is_superuser:
-            return False
-        return super().has_change_permission(request, obj)
-
-    def save_model(
-        self, request: HttpRequest, obj: User, form: Any, change: bool
-    ) -> None:
-        """Save; the address of a new user counts as theirs, as with `create_user`."""
-        super().save_model(request, obj, form, change)
-        if not change:
-            obj.addresses.create(address=obj.email.lower(), verified_at=timezone.now())
-        verb = "user.changed" if change else "user.created"
-        record_audit(
-            verb, target=obj.email, actor=staff(request), fields=form.changed_data
-        )
-
-
-@admin.register(Tenant)
-class TenantAdmin(FabricAdmin):
-    superuser_sees_all = True
-    list_display = ("name", "slug", "project_count", "created_at")
-    search_fields = ("name", "slug")
-    prepopulated_fields = {"slug": ("name",)}
-    fields = ("name", "slug")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Tenant]:
-        rows = super().get_queryset(request).annotate(number=Count("projects"))
         user = staff(request)
-        if user.is_superuser:
-            return rows
-        return rows.filter(pk__in=projects_of(user).values("tenant"))
+        return user.is_superuser if obj is None else may_manage(user, obj)
 
-    @display(description="projects", ordering="number")
-    def project_count(self, tenant: Tenant) -> int:
-        return int(tenant.number)  # type: ignore[attr-defined] # annotated
+    has_change_permission = has_delete_permission = has_view_permission
 
-
-class ProjectMembershipInline(MembershipInline):
-    fields = ("user", "role")
+    def has_add_permission(
+        self, request: HttpRequest, obj: Project | None = None
+    ) -> bool:
+        return self.has_view_permission(request, obj)
 
 
 class LinesField(forms.CharField):
@@ -241,9 +171,12 @@ class ProjectForm(forms.ModelForm):
 
 
 @admin.register(Project)
-class ProjectAdmin(FabricAdmin):
+class ProjectAdmin(AuditedAdmin):
+    """Projects are made by operators; their admins change what they are like."""
+
     form = ProjectForm
-    superuser_sees_all = True
+    operators, subject = True, "project"
+    change_act = Act.MANAGE_PROJECT
     list_display = (
         "path",
         "name",
@@ -258,9 +191,19 @@ class ProjectAdmin(FabricAdmin):
     prepopulated_fields = {"slug": ("name",)}
     inlines = (ProjectMembershipInline,)
 
+    def place_of(self, obj: Any) -> Project | Tenant | None:
+        return obj if isinstance(obj, Project) else None
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A project goes with its whole graph, which a form's cascade cannot do."""
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """A project stays its tenant's: all that it holds says whose it is."""
+        return ("tenant",) if obj else ()
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return {} if obj else self.prepopulated_fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
         rows, user = super().get_queryset(request), staff(request)
@@ -269,6 +212,18 @@ class ProjectAdmin(FabricAdmin):
             places=Count("sources", distinct=True),
         )
         return rows if user.is_superuser else rows.filter(pk__in=projects_of(user))
+
+    def save_formset(
+        self, request: HttpRequest, form: Any, formset: Any, change: bool
+    ) -> None:
+        """Save the members, each with its line in the audit."""
+        formset.save(commit=False)
+        by = staff(request)
+        for membership in formset.deleted_objects:
+            remove_membership(membership, by=by)
+        changed = [row for row, _ in formset.changed_objects]
+        for membership in [*changed, *formset.new_objects]:
+            keep_membership(membership, by=by)
 
     @display(description="members", ordering="members")
     def member_count(self, project: Project) -> int:
@@ -279,44 +234,6 @@ class ProjectAdmin(FabricAdmin):
         return int(project.places)  # type: ignore[attr-defined] # annotated
 
 
-@admin.register(Membership)
-class MembershipAdmin(FabricAdmin):
-    project_path, superuser_sees_all = "project", True
-    list_display = ("user", "project", "role")
-    list_filter = (("role", ChoicesDropdownFilter), ("project", OwnRelatedFilter))
-    list_select_related = ("user", "project__tenant")
-    search_fields = ("user__email", "user__name", "project__slug")
-
-    def save_model(
-        self, request: HttpRequest, obj: Membership, form: Any, change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        record_audit(
-            "membership.changed" if change else "membership.created",
-            target=obj.user.email,
-            project=obj.project,
-            actor=staff(request),
-            role=obj.role,
-        )
-
-    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        record_audit(
-            "membership.deleted",
-            target=obj.user.email,
-            project=obj.project,
-            actor=staff(request),
-            role=obj.role,
-        )
-        super().delete_model(request, obj)
-
-    def delete_queryset(
-        self, request: HttpRequest, queryset: QuerySet[Membership]
-    ) -> None:
-        with transaction.atomic():
-            for membership in queryset:
-                self.delete_model(request, membership)
-
-
 class AudienceMemberInline(ReadOnlyInline):
     model = AudienceMember
     fields = ("user", "member")
@@ -325,7 +242,8 @@ class AudienceMemberInline(ReadOnlyInline):
 
 @admin.register(Audience)
 class AudienceAdmin(ReadOnlyAdmin):
-    """Who may see what; it follows from the sources and is not edited here."""
+    """Who may see what, of the audiences that the reader is in; it follows from the
+    sources and is not edited here."""
 
     project_path = "project"
     list_display = ("__str__", "kind", "combines", "project", "member_count")
@@ -335,7 +253,9 @@ class AudienceAdmin(ReadOnlyAdmin):
     inlines = (AudienceMemberInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Audience]:
-        return super().get_queryset(request).annotate(number=Count("members"))
+        mine = audiences_of(request)
+        rows: QuerySet[Audience] = super().get_queryset(request).filter(pk__in=mine)
+        return rows.annotate(number=Count("members"))
 
     @display(description="listed members")
     def member_count(self, audience: Audience) -> int:

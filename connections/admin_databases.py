@@ -24,6 +24,7 @@ from connections.admin_scope import FabricAdmin, OwnRelatedFilter, staff
 from connections.databases import changing
 from connections.databases.rights import test_database
 from connections.models import Database, User
+from connections.roles import Act
 
 BUTTON = "connections_database_save_and_test"
 SHOWN = (
@@ -93,22 +94,22 @@ class DatabaseForm(forms.ModelForm):
             self.instance, self.before, by=self.by, has_password=entered
         )
         if self.before is None and not self._is_of(self.by):
-            wrong["project"] = "You need to be an editor of that project."
+            wrong["project"] = "You need to be an admin of that project."
         for name, said in wrong.items():
             self.add_error(name if name in self.fields else None, said)
 
     def _is_of(self, user: User) -> bool:
-        is_mighty = user.is_superuser
-        return is_mighty or changing.may_change(user, self.instance.project)
+        return changing.may_change(user, self.instance.project)
 
 
 @admin.register(Database)
 @method_decorator(sensitive_post_parameters("password"), name="changeform_view")
 class DatabaseAdmin(FabricAdmin):
-    """Connections of the user's projects that they may see; editors change them."""
+    """Connections of the user's projects that they may see; its admins change them."""
 
     form = DatabaseForm
-    project_path, superuser_sees_all = "project", True
+    project_path, view_act = "project", Act.SEE_SOURCES
+    add_act = change_act = delete_act = Act.MANAGE_CONNECTIONS
     list_display = ("__str__", "project", "engine", "address", "state", "enabled")
     list_filter = (
         ("project", OwnRelatedFilter),
@@ -143,10 +144,8 @@ class DatabaseAdmin(FabricAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Database]:
         rows = super().get_queryset(request)
-        user = staff(request)
-        if user.is_superuser:
-            return rows
-        return rows.filter(pk__in=Database.objects.visible_to(user).values("pk"))
+        seen = Database.objects.visible_to(staff(request))
+        return rows.filter(pk__in=seen.values("pk"))
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Return the form, which knows who fills it."""
@@ -162,24 +161,6 @@ class DatabaseAdmin(FabricAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Database | None = None) -> Any:
         """Leave out the result of a test that nobody could have made."""
         return self.fieldsets if obj else self.fieldsets[1:]
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: Database | None = None
-    ) -> bool:
-        allowed = super().has_change_permission(request, obj)
-        return allowed and self._may(request, obj)
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: Database | None = None
-    ) -> bool:
-        allowed = super().has_delete_permission(request, obj)
-        return allowed and self._may(request, obj)
-
-    def _may(self, request: HttpRequest, obj: Any) -> bool:
-        user = staff(request)
-        if user.is_superuser or not isinstance(obj, Database):
-            return True
-        return changing.may_change(user, obj.project)
 
     @display(description="address")
     def address(self, database: Database) -> str:

@@ -23,6 +23,7 @@ from connections.admin_scope import (
 )
 from connections.models import ModelCredential, ModelUsage, record_audit
 from connections.providers.check import check
+from connections.roles import Act
 
 
 class CredentialForm(forms.ModelForm):
@@ -53,7 +54,8 @@ class ModelCredentialAdmin(FabricAdmin):
     """Keys of the user's tenants: entered, replaced, tried; never shown."""
 
     form = CredentialForm
-    tenant_path, superuser_sees_all = "tenant", True
+    tenant_path = "tenant"
+    view_act = add_act = change_act = delete_act = Act.MANAGE_KEYS
     list_display = ("__str__", "provider", "address", "key_state", "enabled")
     list_filter = (
         ("tenant", OwnRelatedFilter),
@@ -128,7 +130,7 @@ class ModelCredentialAdmin(FabricAdmin):
 class ModelUsageAdmin(ReadOnlyAdmin):
     """What models cost, by project and day."""
 
-    project_path, superuser_sees_all = "project", True
+    project_path, view_act = "project", Act.READ_COSTS
     list_display = (
         "day",
         "project",

@@ -16,7 +16,8 @@ from unfold.contrib.filters.admin import (
 from unfold.decorators import display
 
 from connections.admin_scope import OwnRelatedFilter, ReadOnlyAdmin, staff
-from connections.models import Database, DatabaseQuery, Membership, Role
+from connections.models import Database, DatabaseQuery
+from connections.roles import Act, projects_where
 
 VERDICT_COLOURS = {
     DatabaseQuery.Verdict.RUNNING.value: "info",
@@ -107,9 +108,9 @@ class DatabaseQueryAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DatabaseQuery]:
         user = staff(request)
-        ruled = Membership.objects.filter(user=user, role=Role.ADMIN)
+        ruled = projects_where(user, Act.READ_RUNS).values("pk")
         rows: QuerySet[DatabaseQuery] = super().get_queryset(request)
-        return rows.filter(Q(user=user) | Q(project__in=ruled.values("project")))
+        return rows.filter(Q(user=user) | Q(project__in=ruled))
 
     @display(description="who", ordering="user__email")
     def who(self, query: DatabaseQuery) -> str:

@@ -1,14 +1,12 @@
-"""The admin of sources, their runs, and the audit: all of it is only read."""
+"""The admin of sources and their runs: all of it is only read."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
-from django.utils.html import format_html
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     DropdownFilter,
@@ -16,8 +14,14 @@ from unfold.contrib.filters.admin import (
 )
 from unfold.decorators import display
 
-from connections.admin_scope import OwnRelatedFilter, ReadOnlyAdmin, ReadOnlyInline
-from connections.models import Audit, Source, SyncError, SyncRun
+from connections.admin_scope import (
+    OwnRelatedFilter,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    audiences_of,
+)
+from connections.models import Source, SyncError, SyncRun
+from connections.roles import Act
 from connections.sources.base import connectors
 
 STATE_COLOURS = {
@@ -26,6 +30,13 @@ STATE_COLOURS = {
     SyncRun.State.FAILED.value: "danger",
 }
 COUNTS = ("seen", "created", "updated", "unchanged", "deleted", "failed")
+
+
+def _open_to(request: HttpRequest, audience: str) -> Q:
+    """Keep sources that are the project's, or of an audience the reader is in: what
+    went wrong in somebody's mailbox names what is in it."""
+    mine = audiences_of(request)
+    return Q(**{audience: None}) | Q(**{f"{audience}__in": mine})
 
 
 class RunInline(ReadOnlyInline):
@@ -49,7 +60,7 @@ class KindFilter(DropdownFilter):
 class SourceAdmin(ReadOnlyAdmin):
     """Sources with what their last run did; `manage.py ingest` makes and reads them."""
 
-    project_path = "project"
+    project_path, view_act = "project", Act.SEE_SOURCES
     list_display = ("name", "kind", "project", "state", "last_run_at", "last_counts")
     list_filter = (KindFilter, ("project", OwnRelatedFilter))
     list_select_related = ("project__tenant",)
@@ -63,7 +74,8 @@ class SourceAdmin(ReadOnlyAdmin):
             f"last_{name}": Subquery(last.values(name)[:1])
             for name in ("state", "started_at", *COUNTS)
         }
-        return super().get_queryset(request).annotate(**columns)
+        rows = super().get_queryset(request).filter(_open_to(request, "audience"))
+        return rows.annotate(**columns)  # type: ignore[no-any-return]
 
     @display(description="last run", label=STATE_COLOURS)
     def state(self, source: Any) -> str:
@@ -91,7 +103,7 @@ class ErrorInline(ReadOnlyInline):
 class SyncRunAdmin(ReadOnlyAdmin):
     """Runs; the counts of one at work are those of this moment."""
 
-    project_path = "source__project"
+    project_path, view_act = "source__project", Act.SEE_SOURCES
     list_display = ("source", "state_label", "started_at", "finished_at", *COUNTS)
     list_filter = (
         ("state", ChoicesDropdownFilter),
@@ -111,42 +123,10 @@ class SyncRunAdmin(ReadOnlyAdmin):
     )
     inlines = (ErrorInline,)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SyncRun]:
+        rows: QuerySet[SyncRun] = super().get_queryset(request)
+        return rows.filter(_open_to(request, "source__audience"))
+
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def state_label(self, run: SyncRun) -> str:
         return run.state
-
-
-@admin.register(Audit)
-class AuditAdmin(ReadOnlyAdmin):
-    """What was done, by whom; nothing here can be changed."""
-
-    tenant_path, superuser_sees_all = "tenant", True
-    list_display = ("at", "verb", "target", "actor", "project", "tenant")
-    list_filter = (
-        ("tenant", OwnRelatedFilter),
-        ("project", OwnRelatedFilter),
-        ("at", RangeDateTimeFilter),
-    )
-    list_select_related = ("actor", "project__tenant", "tenant")
-    search_fields = ("verb", "target", "actor__email")
-    fields = (
-        "at",
-        "verb",
-        "target",
-        "actor",
-        "token_id",
-        "project",
-        "tenant",
-        "detail_text",
-        "detail_sha256",
-        "position",
-        "seal",
-    )
-
-    @display(description="detail")
-    def detail_text(self, audit: Audit) -> str:
-        detail = getattr(audit, "detail", None)
-        if detail is None:
-            return "erased"
-        text = json.dumps(detail.detail, indent=2, ensure_ascii=False, default=str)
-        return format_html("<pre>{}</pre>", text)

@@ -23,12 +23,10 @@ from connections.models import (
     Database,
     DatabaseColumn,
     DatabaseTable,
-    Membership,
-    Project,
-    Role,
     User,
 )
 from connections.refusals import Refused
+from connections.roles import Act, may, projects_where
 from connections.schema_page import (
     latest_changes,
     page_of,
@@ -45,35 +43,21 @@ QUERY_CHARACTERS = 200
 def databases_for(user: User) -> QuerySet[Database]:
     """Return the databases whose schema `user` may see here: those they administer,
     and those whose audience has them."""
-    if user.is_superuser:
-        return Database.objects.all()
     seen = Database.objects.visible_to(user).values("pk")
-    return Database.objects.filter(
-        Q(pk__in=seen) | Q(project__in=_administered(user)),
-        project__in=Project.objects.visible_to(user),
-    )
-
-
-def _administered(user: User) -> QuerySet[Membership]:
-    mine = Membership.objects.filter(user=user, role=Role.ADMIN)
-    return mine.values("project")  # type: ignore[return-value] # a subquery
+    ruled = projects_where(user, Act.EXPOSE).values("pk")
+    return Database.objects.filter(Q(pk__in=seen) | Q(project__in=ruled))
 
 
 def may_expose(user: User, database: Database) -> bool:
     """Return whether `user` may choose what is seen: administrators of its project."""
-    return (
-        user.is_superuser
-        or Membership.objects.filter(
-            user=user, role=Role.ADMIN, project_id=database.project_id
-        ).exists()
-    )
+    return may(user, Act.EXPOSE, database.project_id)
 
 
 @admin.register(DatabaseTable)
 class SchemaAdmin(FabricAdmin):
     """Schemas of databases: a list of databases, and a page for each."""
 
-    project_path, superuser_sees_all = "database__project", True
+    project_path, change_act = "database__project", Act.EXPOSE
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

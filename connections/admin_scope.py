@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from django.contrib.admin import helpers
 from django.core.paginator import Paginator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -15,7 +15,14 @@ from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
-from connections.models import Project, User
+from connections.models import Audience, Project, Tenant, User, record_audit
+from connections.roles import (
+    Act,
+    acts_somewhere,
+    may,
+    projects_where,
+    tenants_where,
+)
 
 ROWS_COUNTED = 10_000
 ROWS_OFFERED = 500
@@ -48,15 +55,92 @@ def projects_of(user: User) -> QuerySet[Project]:
     return Project.objects.visible_to(user)
 
 
-class FabricAdmin(ModelAdmin):
-    """Rows of the user's own projects or tenants, in a bounded list.
+class ByRole:
+    """What is asked of `connections.roles` for a list, its rows, and rows below them.
 
-    `project_path` or `tenant_path` leads from a row to what must be the user's.
+    `project_path` or `tenant_path` leads from a row to what must be the user's;
+    `view_act` and the others name what one has to be allowed there, None: nobody is.
+    Django's own model permissions count for nothing. With `operators`, a superuser
+    sees and does all, member or not: what is the installation's own.
     """
 
     project_path: ClassVar[str] = ""
     tenant_path: ClassVar[str] = ""
-    superuser_sees_all: ClassVar[bool] = False
+    view_act: ClassVar[Act] = Act.READ
+    add_act: ClassVar[Act | None] = None
+    change_act: ClassVar[Act | None] = None
+    delete_act: ClassVar[Act | None] = None
+    operators: ClassVar[bool] = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.allows(request, self.view_act, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.allows(request, self.add_act, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.allows(request, self.change_act, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.allows(request, self.delete_act, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def allows(self, request: HttpRequest, act: Act | None, obj: Any = None) -> bool:
+        """Return whether the user may do `act` where `obj` is; anywhere, without one."""
+        user = request.user
+        if not isinstance(user, User) or not (user.is_active and user.is_staff):
+            return False
+        if self.operators and user.is_superuser:
+            return True
+        if act is None:
+            return False
+        where = self.place_of(obj)
+        if isinstance(where, Project):
+            return may(user, act, where.pk)
+        if isinstance(where, Tenant):
+            return tenants_where(user, act).filter(pk=where.pk).exists()
+        return _anywhere(request, user, act)
+
+    def place_of(self, obj: Any) -> Project | Tenant | None:
+        """Return the project, else the tenant, that `obj` belongs to; None: no row."""
+        for given in (self.project_path, self.tenant_path):
+            if not given or not isinstance(obj, self.model):  # type: ignore[attr-defined]
+                continue
+            found = obj
+            for name in given.split("__"):
+                found = getattr(found, name, None) if name != "pk" else found
+            if found is not None:
+                return found  # type: ignore[no-any-return] # one of the two
+        return None
+
+
+def _anywhere(request: HttpRequest, user: User, act: Act) -> bool:
+    """Return whether there is a project where `user` may do `act`, asked once."""
+    known: frozenset[Act] = once(request, "acts", lambda: acts_somewhere(user))
+    return act in known
+
+
+def audiences_of(request: HttpRequest) -> list[int]:
+    """Return the audiences that the user is in, asked once a request."""
+    found: list[int] = once(
+        request, "audiences", lambda: Audience.objects.ids_of(staff(request))
+    )
+    return found
+
+
+def once(request: HttpRequest, name: str, ask: Callable[[], Any]) -> Any:
+    """Return what `ask` returned for this request the first time."""
+    known: dict[str, Any] = request.__dict__.setdefault("_asked_once", {})
+    if name not in known:
+        known[name] = ask()
+    return known[name]
+
+
+class FabricAdmin(ByRole, ModelAdmin):  # type: ignore[misc] # untyped bases
+    """Rows of the user's own projects or tenants, in a bounded list; by role."""
+
     list_per_page = 50
     show_full_result_count = False
     paginator = BoundedPaginator
@@ -66,13 +150,14 @@ class FabricAdmin(ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         user = staff(request)
-        if self.superuser_sees_all and user.is_superuser:
+        if self.operators and user.is_superuser:
             return rows
         if self.project_path:
-            rows = rows.filter(**{f"{self.project_path}__in": projects_of(user)})
+            mine = projects_where(user, self.view_act).values("pk")
+            rows = rows.filter(**{f"{self.project_path}__in": mine})
         elif self.tenant_path:
-            mine = projects_of(user).values("tenant_id")
-            rows = rows.filter(**{f"{self.tenant_path}__in": mine})
+            tenants = tenants_where(user, self.view_act).values("pk")
+            rows = rows.filter(**{f"{self.tenant_path}__in": tenants})
         return rows
 
     def formfield_for_foreignkey(
@@ -83,6 +168,44 @@ class FabricAdmin(ModelAdmin):
         if other is not None and "queryset" not in kwargs:
             kwargs["queryset"] = other.get_queryset(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class AuditedAdmin(FabricAdmin):
+    """Rows whose changes here are each a line of the audit, in its transaction."""
+
+    subject: ClassVar[str] = ""
+
+    @transaction.atomic
+    def save_model(
+        self, request: HttpRequest, obj: Any, form: Any, change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        self._record(request, obj, "changed" if change else "created", form)
+
+    @transaction.atomic
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._record(request, obj, "deleted")
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        with transaction.atomic():
+            for row in queryset:
+                self.delete_model(request, row)
+
+    def _record(
+        self, request: HttpRequest, obj: Any, done: str, form: Any = None
+    ) -> None:
+        """Note the act, with the names of the fields and no value of them."""
+        project = obj if isinstance(obj, Project) else getattr(obj, "project", None)
+        tenant = obj if isinstance(obj, Tenant) else getattr(obj, "tenant", None)
+        record_audit(
+            f"{self.subject}.{done}",
+            target=str(obj),
+            project=project,
+            tenant=tenant,
+            actor=staff(request),
+            fields=list(form.changed_data) if form else [],
+        )
 
 
 class OwnRelatedFilter(RelatedDropdownFilter):

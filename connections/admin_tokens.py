@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -16,10 +16,26 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from connections.admin_scope import FabricAdmin, OwnRelatedFilter, ask_first, staff
-from connections.models import ApiToken, Scope, record_audit
+from connections.models import (
+    ApiToken,
+    Project,
+    Scope,
+    Tenant,
+    User,
+    record_audit,
+)
+from connections.roles import Act, gives_no_more, projects_where, tenants_where
+
+NO_MORE = (
+    "This user may see or do more there than you: a token acts as its user, so only "
+    "they make one for themselves."
+)
 
 
 class TokenForm(forms.ModelForm):
+    """A token of oneself, or of one who may nothing that one may not oneself."""
+
+    by: User
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
@@ -28,6 +44,13 @@ class TokenForm(forms.ModelForm):
         model = ApiToken
         fields = ("user", "tenant", "name", "scopes", "expires_at")
 
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        user, tenant = cleaned.get("user"), cleaned.get("tenant")
+        if user and tenant and not gives_no_more(self.by, user, tenant):
+            self.add_error("user", NO_MORE)
+        return cleaned
+
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(FabricAdmin):
@@ -35,6 +58,7 @@ class ApiTokenAdmin(FabricAdmin):
 
     form = TokenForm
     tenant_path = "tenant"
+    add_act = change_act = Act.MANAGE_TOKENS
     list_display = (
         "name",
         "shown_prefix",
@@ -52,8 +76,36 @@ class ApiTokenAdmin(FabricAdmin):
     search_fields = ("name", "prefix", "user__email")
     actions = ("revoke",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
+        """Return one's own, and all of tenants whose tokens one manages."""
+        user = staff(request)
+        ruled = tenants_where(user, Act.MANAGE_TOKENS).values("pk")
+        rows = ApiToken.objects.filter(Q(user=user) | Q(tenant__in=ruled))
+        ordering = self.get_ordering(request)
+        return rows.order_by(*ordering) if ordering else rows
+
+    def place_of(self, obj: Any) -> Project | Tenant | None:
+        """A token that is in the list may be seen, and revoked."""
+        return None
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Return the form, which knows who fills it."""
+        form = super().get_form(request, *args, **kwargs)
+        return type(form.__name__, (form,), {"by": staff(request)})
+
+    def formfield_for_foreignkey(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        if db_field.name == "tenant":
+            ruled = projects_where(staff(request), Act.MANAGE_TOKENS)
+            kwargs["queryset"] = Tenant.objects.filter(projects__in=ruled).distinct()
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None and super().has_change_permission(request)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -93,7 +145,7 @@ class ApiTokenAdmin(FabricAdmin):
             messages.WARNING,
         )
 
-    @admin.action(description="Revoke selected tokens", permissions=["change"])
+    @admin.action(description="Revoke selected tokens", permissions=["revoke"])
     def revoke(
         self, request: HttpRequest, queryset: QuerySet[ApiToken]
     ) -> HttpResponse | None:

@@ -10,3 +10,8 @@ class ConnectionsConfig(AppConfig):
         from connections.sources import load_connectors
 
         load_connectors()
+
+        # Its signals' receivers write rows, so models have to be there first.
+        from connections.signing_in import connect
+
+        connect()

@@ -2,71 +2,90 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
+import logging
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.utils import timezone
 
-from connections.models import Audit
+from connections import audit_sql
+from connections.audit_heads import sign, wrong_with
+from connections.audit_rows import GENESIS, seal_of, sealable
+from connections.models import Audit, AuditHead
+
+__all__ = ["GENESIS", "seal_all", "seal_of"]
 
 LOCK = 0x6175_6474  # "audt"
 BATCH = 5000
-GENESIS = "0" * 64
-
-
-def seal_of(previous: str, row: Audit) -> str:
-    """Return the seal of `row` after the seal `previous`, as 64 hex digits.
-
-    The detail enters by its hash only, so that erasing it leaves the chain whole.
-    """
-    said = [
-        previous,
-        row.tenant_id,
-        row.project_id,
-        row.pk,
-        row.at.isoformat(),
-        row.actor_id,
-        str(row.token_id or ""),
-        row.verb,
-        row.target,
-        row.detail_sha256,
-    ]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+log = logging.getLogger(__name__)
 
 
 def seal_all() -> int:
-    """Seal every waiting row; return how many."""
-    tenants = list(
-        Audit.objects.filter(position=None)
-        .order_by("tenant_id")
-        .values_list("tenant_id", flat=True)
-        .distinct()
-    )
-    return sum(_seal(tenant) for tenant in tenants)
+    """Seal every waiting row; return how many.
+
+    A chain whose end is not what we signed gets no further rows, which then wait:
+    `verify` says what is wrong with it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(audit_sql.WAITING_CHAINS)
+        tenants = [row[0] for row in cursor.fetchall()]
+    sealed = 0
+    for tenant in tenants:
+        while done := _seal(tenant):
+            sealed += done
+            if done < BATCH:
+                break
+    return sealed
 
 
 def _seal(tenant_id: int | None) -> int:
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            # The chain is written by one process at a time; no request waits for it.
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, tenant_id or 0]
-            )
-        of_tenant = Q(tenant_id=tenant_id) if tenant_id else Q(tenant_id__isnull=True)
-        chain = Audit.objects.filter(of_tenant)
-        last = chain.exclude(position=None).order_by("-position").first()
-        waiting = list(chain.filter(position=None).order_by("pk")[:BATCH])
-        _chain(last, waiting)
-        Audit.objects.bulk_update(waiting, ("position", "seal"), batch_size=500)
-    return len(waiting)
+    """Seal the next rows of a chain; what dies in between leaves none of them."""
+    chain = tenant_id or 0
+    with transaction.atomic(), connection.cursor() as cursor:
+        # The chain is written by one process at a time; no request waits for it.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, chain])
+        head = _head(chain, tenant_id)
+        if head is None:
+            return 0
+        cursor.execute(audit_sql.WAITING, {"tenant": tenant_id, "limit": BATCH})
+        rows = cursor.fetchall()
+        if not rows:
+            return 0
+        ids, positions, seals = [], [], []
+        position, seal = head.position, head.seal
+        for values in rows:
+            row = sealable(values)
+            position, seal = position + 1, seal_of(seal, row)
+            ids.append(row.id)
+            positions.append(position)
+            seals.append(seal)
+        given = {"ids": ids, "positions": positions, "seals": seals}
+        cursor.execute(audit_sql.SEAL, given)
+        _move(chain, position, seal)
+    return len(rows)
 
 
-def _chain(last: Audit | None, waiting: Sequence[Audit]) -> None:
-    position = last.position if last and last.position is not None else 0
-    seal = last.seal if last else GENESIS
-    for row in waiting:
-        position += 1
-        seal = seal_of(seal, row)
-        row.position, row.seal = position, seal
+def _head(chain: int, tenant_id: int | None) -> AuditHead | None:
+    """Return where a chain ends, its beginning for a new one; None: it is not ours."""
+    head = AuditHead.objects.filter(chain=chain).first()
+    if head is not None:
+        wrong = wrong_with(head)
+    elif Audit.objects.filter(tenant_id=tenant_id, position__isnull=False).exists():
+        wrong = "its end is missing"
+    else:
+        return AuditHead(chain=chain, position=0, seal=GENESIS)
+    if wrong:
+        log.error("The audit's chain %s is not gone on with: %s.", chain, wrong)
+        return None
+    return head
+
+
+def _move(chain: int, position: int, seal: str) -> None:
+    AuditHead.objects.update_or_create(
+        chain=chain,
+        defaults={
+            "position": position,
+            "seal": seal,
+            "signature": sign(chain, position, seal),
+            "sealed_at": timezone.now(),
+        },
+    )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
+from django.utils import timezone
 
 from connections.audit import seal_all
+from connections.audit_checking import verify
+from connections.audit_retention import erase_due
 from connections.databases.base import DatabaseError
 from connections.databases.discovery import follow, refresh
 from connections.databases.runs import end_lost
@@ -13,12 +18,26 @@ from connections.models import Database
 # What time did not suffice for is sampled by runs that follow, so many at most.
 RUNS_MOST = 20
 HOUR = 3600
+log = logging.getLogger(__name__)
 
 
 @shared_task(ignore_result=True, expires=60)
 def seal_audit() -> None:
     """Seal what was audited since the last time."""
     seal_all()
+
+
+@shared_task(ignore_result=True, expires=HOUR, time_limit=HOUR)
+def verify_audit() -> None:
+    """Compute every chain anew; what does not fit is logged, and shown in the admin."""
+    for fault in verify().faults:
+        log.error("The audit does not fit: %s", fault)
+
+
+@shared_task(ignore_result=True, expires=HOUR, time_limit=HOUR)
+def erase_audit_details() -> None:
+    """Erase what was said of acts longer ago than FABRIC_AUDIT_DAYS."""
+    erase_due(timezone.now())
 
 
 @shared_task(ignore_result=True, expires=60)

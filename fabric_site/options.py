@@ -30,6 +30,11 @@ def limits() -> dict[str, Any]:
     }
 
 
+def governance() -> dict[str, Any]:
+    """Return how long the audit keeps what was said of an act; 0 is for good."""
+    return {"AUDIT_DAYS": env.whole("FABRIC_AUDIT_DAYS", 0, most=36_500)}
+
+
 def embedding() -> dict[str, Any]:
     """Return who makes vectors, and how they are stored and found."""
     return {

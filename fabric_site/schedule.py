@@ -53,4 +53,12 @@ JOBS: dict[str, dict[str, Any]] = {
     },
     "check the graphs": {"task": "graph.tasks.check_graphs", "schedule": 86_400},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
+    "verify the audit": {
+        "task": "connections.tasks.verify_audit",
+        "schedule": 86_400,
+    },
+    "erase old details of the audit": {
+        "task": "connections.tasks.erase_audit_details",
+        "schedule": 86_400,
+    },
 }

@@ -79,7 +79,7 @@ MIDDLEWARE = [
 ]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "connections.signing_in.SignIn",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -231,6 +231,7 @@ UNFOLD = {
 
 FABRIC: dict[str, Any] = {
     **options.limits(),
+    **options.governance(),
     **options.embedding(),
     **options.extraction(),
     **options.models(),

@@ -5,8 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from connections.models import Audience, AudienceMember, Project, User
+from django.db import transaction
+
+from connections.models import (
+    Audience,
+    AudienceMember,
+    Project,
+    User,
+    record_audit,
+)
 from connections.records import AudienceDraft
+
+# Of a change of members; the audit says how many more there were.
+NAMED_MOST = 200
 
 
 class Audiences:
@@ -106,8 +117,23 @@ class Audiences:
         wanted = {member.lower() if "@" in member else member for member in members}
         rows = AudienceMember.objects.filter(audience_id=audience, user=None)
         listed = set(rows.values_list("member", flat=True))
-        rows.filter(member__in=listed - wanted).delete()
-        AudienceMember.objects.bulk_create(
-            [AudienceMember(audience_id=audience, member=m) for m in wanted - listed],
-            ignore_conflicts=True,
-        )
+        if wanted == listed:
+            return
+        with transaction.atomic():
+            rows.filter(member__in=listed - wanted).delete()
+            AudienceMember.objects.bulk_create(
+                [
+                    AudienceMember(audience_id=audience, member=m)
+                    for m in wanted - listed
+                ],
+                ignore_conflicts=True,
+            )
+            record_audit(
+                "audience.changed",
+                target=f"audience:{audience}",
+                project=self.project,
+                added=[*map(str, sorted(wanted - listed)[:NAMED_MOST])],
+                removed=[*map(str, sorted(listed - wanted)[:NAMED_MOST])],
+                added_in_all=len(wanted - listed),
+                removed_in_all=len(listed - wanted),
+            )

@@ -19,6 +19,7 @@ from django.db import OperationalError, connections, transaction
 from django.utils import timezone
 from psycopg import errors
 
+from connections.models import record_audit
 from connections.providers.base import Embedder, ProviderError, embedders
 from graph import reembed_sql as sql
 from graph.embed import (
@@ -133,12 +134,14 @@ def reembed(
         return model
     with _only_one():
         _begin(model)
+        record_audit("embedding.change_begun", target=str(model))
         try:
             _Change(model, progress or (lambda _: None), until).run()
         except ProviderError as error:
             EmbeddingModel.objects.filter(pk=model.pk).update(error=str(error))
             raise
     forget_model()
+    record_audit("embedding.changed", target=str(model))
     embed_backlog()
     model.refresh_from_db()
     return model
@@ -209,8 +212,10 @@ def cancel() -> EmbeddingModel | None:
     if model is None:
         return None
     still = EmbeddingModel.objects.filter(pk=model.pk, filling_since__isnull=False)
-    if not still.update(filling_since=None):
-        return None
+    with transaction.atomic():
+        if not still.update(filling_since=None):
+            return None
+        record_audit("embedding.change_cancelled", target=str(model))
     with _only_one(patience=CANCEL_SECONDS):
         _until_free(lambda cursor: _run(cursor, sql.DROP_COLUMNS))
     model.refresh_from_db()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from connections.models import Project
+from connections.models import Project, User, record_audit
 from graph.copying import execute
 from graph.locks import lock_project
 
@@ -31,10 +31,11 @@ TABLES = (
 )
 
 
-def remove_project(project: Project) -> None:
+def remove_project(project: Project, *, by: User | None = None) -> None:
     """Delete `project` and every row of it; the audit of it stays."""
     with transaction.atomic():
         lock_project(project)
+        record_audit("project.removed", target=project.path, project=project, actor=by)
         for table in TABLES:
             of_project = "tenant_id = %s AND project_id = %s"
             statement = f"DELETE FROM {table} WHERE {of_project}"  # noqa: S608 - ours

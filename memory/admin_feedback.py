@@ -15,6 +15,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
 
 from connections.admin_scope import ReadOnlyAdmin, ask_first, staff
+from connections.roles import Act
 from memory.feedback import resolve
 from memory.models import Feedback
 from memory.shown import ShownTurn, shown
@@ -27,6 +28,7 @@ class FeedbackAdmin(ReadOnlyAdmin):
     """What readers said of answers; by that they showed staff the question."""
 
     project_path = "turn__conversation__project"
+    view_act = Act.RESOLVE_FEEDBACK
     list_display = ("asked", "said", "status", "note_begins", "user", "created_at")
     list_filter = (("state", ChoicesDropdownFilter), ("verdict", ChoicesDropdownFilter))
     list_select_related = ("turn", "user")

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from connections.models import Project, User, record_audit
+from connections.roles import Act, may
 from graph.copying import execute
 from graph.models import Evidence, Node
 from graph.written import reopen_node, rewrite_node
@@ -28,9 +29,12 @@ def may_change(observation: Observation, by: User) -> bool:
 
 def is_theirs(observation: Observation, user: User) -> bool:
     """Return whether `user`, who sees it, may change it: their own, or what is shared
-    and they made or are staff for."""
-    is_own = observation.owner_id == user.pk
-    return is_own or (observation.is_shared and user.is_staff)
+    where they review the project."""
+    if observation.owner_id == user.pk:
+        return True
+    return observation.is_shared and may(
+        user, Act.CURATE_MEMORY, observation.project_id
+    )
 
 
 @contextmanager

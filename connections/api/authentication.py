@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from connections.models import ApiToken, User
+from connections.models import ApiToken, User, record_audit
 
 # How exact `last_used_at` is: reads must not each cost a write.
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
@@ -37,16 +38,35 @@ class TokenAuthentication(BaseAuthentication):
                 "The token is unknown, expired or revoked; use another one.",
                 code="invalid_token",
             )
-        _note_use(token)
+        _note_use(token, request)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="fabric"'
 
 
-def _note_use(token: ApiToken) -> None:
+def _note_use(token: ApiToken, request: Request) -> None:
+    """Audit that a token is used, once a minute: its first call in that minute.
+
+    What the calls do has rows of its own. Of several at once one writes; none waits
+    for the audit, whose rows are only inserted.
+    """
     now = timezone.now()
     due = now - USE_IS_NOTED_EVERY
-    if token.last_used_at is None or token.last_used_at <= due:
-        unused = Q(last_used_at=None) | Q(last_used_at__lte=due)
-        ApiToken.objects.filter(unused, pk=token.pk).update(last_used_at=now)
+    if token.last_used_at is not None and token.last_used_at > due:
+        return
+    unused = Q(last_used_at=None) | Q(last_used_at__lte=due)
+    with transaction.atomic():
+        rows = ApiToken.objects.filter(unused, pk=token.pk)
+        if not rows.update(last_used_at=now):
+            return
+        record_audit(
+            "token.used" if token.last_used_at else "token.first_used",
+            target=str(token),
+            tenant=token.tenant,
+            actor=token.user,
+            token_id=token.pk,
+            method=str(request.method),
+            path=request.path,
+            address=str(request.META.get("REMOTE_ADDR", "")),
+        )

@@ -20,8 +20,8 @@ from connections.databases.exposure import (
     expose_columns,
     expose_tables,
 )
-from connections.models import Database, DatabaseColumn, DatabaseTable, Role, Scope
-from connections.roles import require
+from connections.models import Database, DatabaseColumn, DatabaseTable, Scope
+from connections.roles import Act, must
 
 MOST_COLUMNS = 500
 
@@ -73,7 +73,7 @@ class ExposuresView(APIView):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         database, user = database_of(request, pk), caller(request)
-        require(user, database.project_id, Role.ADMIN)
+        must(user, Act.EXPOSE, database.project_id)
         asked = ExposureParameters.of_body(request)
         tables = _tables(database, asked["schema"], asked.get("table"))
         if "columns" in asked:

@@ -22,10 +22,9 @@ from connections.models import (
     DatabaseColumn,
     DatabaseKey,
     DatabaseTable,
-    Role,
     Scope,
 )
-from connections.roles import require
+from connections.roles import Act, must
 from connections.schema_page import tables_of
 from connections.tasks import follow_database
 
@@ -139,7 +138,7 @@ class DiscoverView(APIView):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         database, user = database_of(request, pk), caller(request)
-        require(user, database.project_id, Role.EDITOR)
+        must(user, Act.DISCOVER, database.project_id)
         found = discover(database, actor=user)
         follow_database.delay(str(database.pk))
         return Response(DiscoveredSerializer(found).data)

@@ -35,7 +35,7 @@ WRITES = ("create", "update", "partial_update", "destroy", "test")
 class DatabaseViewSet(
     mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet
 ):
-    """Databases whose audience has the caller; editors of the project change them."""
+    """Databases whose audience has the caller; admins of the project change them."""
 
     serializer_class = DatabaseSerializer
     queryset = Database.objects.none()
@@ -69,7 +69,7 @@ class DatabaseViewSet(
     def create(self, request: Request) -> Response:
         asked = DatabaseParameters.of_body(request)
         project = asked["project"]
-        self._must_edit(project)
+        self._must_manage(project)
         asked.setdefault("audience", changing.public_audience(project))
         database = Database(tenant_id=project.tenant_id)
         self._store(database, None, asked)
@@ -96,7 +96,7 @@ class DatabaseViewSet(
     )
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         database = self.get_object()
-        self._must_edit(database.project)
+        self._must_manage(database.project)
         changing.remove_database(database, by=caller(request), token_id=self._token())
         return Response(status=204)
 
@@ -108,13 +108,13 @@ class DatabaseViewSet(
     @action(detail=True, methods=["post"])
     def test(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         database = self.get_object()
-        self._must_edit(database.project)
+        self._must_manage(database.project)
         report = test_database(database, by=caller(request))
         return Response(report_for(report, caller(request)))
 
     def _change(self, request: Request, *, partial: bool) -> Response:
         before = self.get_object()
-        self._must_edit(before.project)
+        self._must_manage(before.project)
         given = DatabaseChanges(
             data=request.data, partial=partial, context={"request": request}
         )
@@ -140,10 +140,10 @@ class DatabaseViewSet(
             database, before, by=by, fields=asked, token_id=self._token()
         )
 
-    def _must_edit(self, project: Project) -> None:
+    def _must_manage(self, project: Project) -> None:
         if not changing.may_change(caller(self.request), project):
             raise PermissionDenied(
-                f"Only editors of {project} change its connections.", code="not_editor"
+                f"Only admins of {project} change its connections.", code="not_admin"
             )
 
     def _token(self) -> UUID | None:

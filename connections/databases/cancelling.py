@@ -11,11 +11,10 @@ from connections.databases.clock import Clock
 from connections.models import (
     Database,
     DatabaseQuery,
-    Membership,
-    Role,
     User,
     record_audit,
 )
+from connections.roles import Act, projects_where
 
 
 def cancel(query_id: UUID, *, user: User) -> bool:
@@ -24,8 +23,8 @@ def cancel(query_id: UUID, *, user: User) -> bool:
     One may end one's own runs, an admin of the project all of those of databases that
     they see. Who runs it looks twice a second.
     """
-    admins = Membership.objects.filter(user=user, role=Role.ADMIN)
-    mine = Q(user=user) | Q(project__in=admins.values("project"))
+    ruled = projects_where(user, Act.READ_RUNS).values("pk")
+    mine = Q(user=user) | Q(project__in=ruled)
     with transaction.atomic():
         running = DatabaseQuery.objects.filter(
             mine,

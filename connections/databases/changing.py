@@ -12,12 +12,11 @@ from connections.databases.fields import wrong_fields
 from connections.models import (
     Audience,
     Database,
-    Membership,
     Project,
-    Role,
     User,
     record_audit,
 )
+from connections.roles import Act, may
 from connections.tasks import discover_database
 
 # To whom the password is sent; a change of it asks for the password anew.
@@ -40,8 +39,7 @@ NOT_YOURS = "Choose an audience of the project that you belong to."
 
 def may_change(user: User, project: Project) -> bool:
     """Return whether a user may make and change connections of a project."""
-    membership = Membership.objects.filter(user=user, project=project).first()
-    return user.is_active and membership is not None and membership.allows(Role.EDITOR)
+    return may(user, Act.MANAGE_CONNECTIONS, project.pk)
 
 
 def public_audience(project: Project) -> Audience:
@@ -89,8 +87,6 @@ def _may_use(after: Database, before: Database | None, by: User) -> bool:
     if after.audience.project_id != after.project_id:
         return False
     if before is not None and before.audience_id == after.audience_id:
-        return True
-    if by.is_superuser:
         return True
     return after.audience_id in Audience.objects.ids_of(by)
 

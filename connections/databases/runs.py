@@ -184,4 +184,7 @@ def _audit(verb: str, query: DatabaseQuery) -> None:
         actor=query.user,
         query=str(query.pk),
         rule=query.rule,
+        question=query.question,
+        sql=query.sent_sql or query.asked_sql,
+        shown_in=query.shown_in,
     )

@@ -7,8 +7,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import transaction
 
-from connections.models import Project, Role, Tenant, User
+from connections.models import Project, Role, Tenant, User, record_audit
 
 DEFAULT_PROJECT = "default/main"
 
@@ -46,6 +47,7 @@ class ProjectCommand(BaseCommand):
         self.stderr.write(f"\r\x1b[K{text}", ending="\n" if end else "")
 
 
+@transaction.atomic
 def create_project(path: str) -> Project:
     """Return the project "tenant/project", made where missing, owned by superusers."""
     tenant_slug, _, slug = path.partition("/")
@@ -56,13 +58,31 @@ def create_project(path: str) -> Project:
         tenant=tenant, slug=slug, defaults={"name": slug.replace("-", " ").title()}
     )
     if made:
+        record_audit("project.created", target=path, project=project)
         for user in User.objects.filter(is_superuser=True, is_active=True):
             project.memberships.get_or_create(user=user, defaults={"role": Role.ADMIN})
+            record_audit(
+                "membership.created",
+                target=user.email,
+                project=project,
+                role=Role.ADMIN.value,
+            )
     return project
 
 
 def print_json(stdout: OutputWrapper, answer: dict[str, Any]) -> None:
     stdout.write(json.dumps(answer, ensure_ascii=False, default=str))
+
+
+def find_tenant(slug: str) -> Tenant:
+    """Return the tenant of that slug, or a clear error."""
+    tenant = Tenant.objects.filter(slug=slug).first()
+    if tenant is None:
+        known = ", ".join(
+            Tenant.objects.order_by("slug").values_list("slug", flat=True)
+        )
+        raise CommandError(f"There is no tenant {slug}; there are: {known or 'none'}.")
+    return tenant
 
 
 def find_user(email: str) -> User | None:

@@ -1,4 +1,10 @@
-from connections.models.audit import Audit, AuditDetail, record_audit
+from connections.models.audit import (
+    Audit,
+    AuditCheck,
+    AuditDetail,
+    AuditHead,
+    record_audit,
+)
 from connections.models.credential import ModelCredential
 from connections.models.database import (
     Database,
@@ -27,7 +33,9 @@ __all__ = [
     "Audience",
     "AudienceMember",
     "Audit",
+    "AuditCheck",
     "AuditDetail",
+    "AuditHead",
     "Database",
     "DatabaseChange",
     "DatabaseColumn",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from django.db import models, transaction
@@ -47,10 +49,32 @@ class Audit(models.Model):
             models.UniqueConstraint(
                 fields=("tenant", "position"), name="audit_position_once"
             ),
+            models.UniqueConstraint(
+                fields=("position",),
+                condition=models.Q(tenant=None),
+                name="audit_position_once_of_nobody",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(position=None, seal="")
+                | models.Q(position__gte=1, seal__gt=""),
+                name="audit_sealed_or_waiting",
+            ),
         )
         indexes = (
             models.Index(fields=("tenant", "project", "-at"), name="audit_at"),
             models.Index(fields=("tenant", "verb", "-at"), name="audit_verb"),
+            models.Index(fields=("verb", "-id"), name="audit_verbs"),
+            models.Index(fields=("project", "-id"), name="audit_project"),
+            models.Index(
+                fields=("target", "-id"),
+                opclasses=("varchar_pattern_ops", "int8_ops"),
+                name="audit_target",
+            ),
+            models.Index(
+                fields=("tenant", "id"),
+                condition=models.Q(position=None),
+                name="audit_waiting",
+            ),
         )
 
     def __str__(self) -> str:
@@ -58,7 +82,8 @@ class Audit(models.Model):
 
 
 class AuditDetail(models.Model):
-    """The text of an audit row; erasing it leaves the chain whole."""
+    """The text of an audit row; erasing it, or emptying it with its salt, leaves the
+    chain whole."""
 
     audit = models.OneToOneField(
         Audit, models.PROTECT, primary_key=True, related_name="detail"
@@ -73,6 +98,73 @@ class AuditDetail(models.Model):
         return f"detail of {self.audit_id}"
 
 
+class AuditHead(models.Model):
+    """Where a tenant's chain ends; `chain` is its tenant, or 0 for the installation's.
+
+    Signed with a key that the database does not hold: a chain cut short or written
+    anew shows, for its end no longer is what was signed. A trigger lets heads only
+    move on.
+    """
+
+    chain = models.BigIntegerField(primary_key=True)
+    position = models.BigIntegerField()
+    seal = models.CharField(max_length=64)
+    signature = models.CharField(max_length=128)
+    sealed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "audit_heads"
+
+    def __str__(self) -> str:
+        return f"{self.position}:{self.seal[:12]}"
+
+
+class AuditCheck(models.Model):
+    """What the last verification of a chain found, for the admin to show."""
+
+    chain = models.BigIntegerField(primary_key=True)
+    checked_at = models.DateTimeField()
+    sealed = models.BigIntegerField()
+    waiting = models.BigIntegerField()
+    erased = models.BigIntegerField()
+    faults = models.BigIntegerField()
+    first_fault = models.TextField(blank=True)
+
+    class Meta:
+        db_table = "audit_checks"
+
+    def __str__(self) -> str:
+        return f"{self.sealed} sealed, {self.faults} faults"
+
+
+def storable(value: JSON) -> JSON:
+    """Return `value` as it comes back from the database, character for character.
+
+    The hash of a detail is taken of what is stored: a number or a character that the
+    database would write otherwise, or refuse, must not fail an act or its proof.
+    """
+    if isinstance(value, str):
+        plain = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return plain.encode("utf-8", "replace").decode()
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return str(value)
+        return int(value) if value.is_integer() and abs(value) >= 1e16 else value + 0.0
+    if isinstance(value, Mapping):
+        return {str(storable(str(key))): storable(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(each) for each in value]
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    return str(value)
+
+
+def hash_of(salt: str, detail: JSON) -> str:
+    """Return what an audit row holds of its detail, as 64 hex digits."""
+    text = salt + json.dumps(detail, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def record_audit(
     verb: str,
     *,
@@ -84,8 +176,7 @@ def record_audit(
     **detail: JSON,
 ) -> Audit:
     """Write what was done; call it in the transaction of the act."""
-    salt = secrets.token_hex(16)
-    text = salt + json.dumps(detail, sort_keys=True, default=str)
+    salt, said = secrets.token_hex(16), storable(detail)
     with transaction.atomic():
         row = Audit.objects.create(
             tenant_id=project.tenant_id if project else getattr(tenant, "pk", None),
@@ -93,8 +184,8 @@ def record_audit(
             actor=actor,
             token_id=token_id,
             verb=verb,
-            target=target[:600],
-            detail_sha256=hashlib.sha256(text.encode()).hexdigest(),
+            target=str(storable(target))[:600],
+            detail_sha256=hash_of(salt, said),
         )
-        AuditDetail.objects.create(audit=row, salt=salt, detail=detail)
+        AuditDetail.objects.create(audit=row, salt=salt, detail=said)
     return row

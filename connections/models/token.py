@@ -54,7 +54,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         parts = text.split("_", 2)
         if len(parts) != 3 or parts[0] != "fab" or not parts[1].isalnum():
             return None
-        token = self.select_related("user").filter(prefix=parts[1]).first()
+        token = self.select_related("user", "tenant").filter(prefix=parts[1]).first()
         if token is None or not secrets.compare_digest(token.digest, digest(text)):
             return None
         return token if token.is_live and token.user.is_active else None

@@ -22,8 +22,7 @@ from connections.admin_scope import (
     projects_of,
     staff,
 )
-from connections.models import Role
-from connections.roles import allows
+from connections.roles import Act, may
 from graph.admin.scope import (
     ProjectFilter,
     VisibleAdmin,
@@ -45,7 +44,7 @@ class Person(Node):
 
 def may_decide(request: HttpRequest, project_id: int) -> bool:
     """Return whether the user reviews that project; a superuser does where a member."""
-    return allows(staff(request), project_id, Role.REVIEWER)
+    return may(staff(request), Act.DECIDE_IDENTITIES, project_id)
 
 
 class IdentityInline(ReadOnlyInline):
@@ -106,7 +105,7 @@ class PersonAdmin(VisibleAdmin):
         return by_title_or_key(request, queryset, search_term), False
 
     def has_merge_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
+        return self.allows(request, Act.DECIDE_IDENTITIES)
 
     @display(description="identities", ordering="held")
     def identity_count(self, person: Any) -> int:
@@ -226,6 +225,8 @@ class IdentityAdmin(ReadOnlyAdmin):
 
 @admin.register(IdentityDecision)
 class IdentityDecisionAdmin(ReadOnlyAdmin):
+    """Decisions of persons both of whose identities the reader may see."""
+
     project_path = "project"
     list_display = (
         "first_key",
@@ -238,3 +239,19 @@ class IdentityDecisionAdmin(ReadOnlyAdmin):
     list_filter = (("verb", ChoicesDropdownFilter), ("project", OwnRelatedFilter))
     list_select_related = ("decided_by",)
     ordering = ("-id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[IdentityDecision]:
+        nodes = Node.objects.visible_to(staff(request))
+        both = (
+            Exists(
+                Identity.objects.filter(
+                    tenant_id=OuterRef("tenant_id"),
+                    project_id=OuterRef("project_id"),
+                    key=OuterRef(key),
+                    node__in=nodes,
+                )
+            )
+            for key in ("first_key", "second_key")
+        )
+        rows: QuerySet[IdentityDecision] = super().get_queryset(request)
+        return rows.filter(*both)

@@ -12,8 +12,9 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyAdmin, ask_first, staff
-from connections.models import Database, Membership, Role, User
+from connections.models import Database, User
 from connections.refusals import Refused
+from connections.roles import Act
 from memory.models import VerifiedExample
 from memory.sql.examples import reject, verify
 
@@ -87,12 +88,7 @@ class VerifiedExampleAdmin(ReadOnlyAdmin):
 
     def has_review_permission(self, request: HttpRequest) -> bool:
         """Whether there is a project whose examples the reader decides on."""
-        user = staff(request)
-        roles = Membership.objects.filter(user=user)
-        return (
-            user.is_superuser
-            or roles.filter(role__in=(Role.REVIEWER, Role.ADMIN)).exists()
-        )
+        return self.allows(request, Act.DECIDE_EXAMPLES)
 
     def _each(
         self,

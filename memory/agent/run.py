@@ -179,6 +179,11 @@ class Answering:
             draft.weigh()
         self.answer = draft.answer(state)
         if turn is None:
+            read = draft.also_read[:MOST_ALSO_READ]
+            with database():
+                storing.note_unsaved(
+                    self.asked.project, self.asked.user, self.answer, read
+                )
             return rest
         outcome = storing.Outcome(
             state=state,

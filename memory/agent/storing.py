@@ -174,7 +174,26 @@ def _audit(conversation: Conversation, answer: ChatAnswer, outcome: Outcome) -> 
         actor=conversation.user,
         question=answer.question,
         seen=[cited.key for cited in answer.citations],
+        nodes=[cited.node_id for cited in answer.citations],
+        read=list(outcome.also_read),
         state=outcome.state.value,
+    )
+
+
+def note_unsaved(
+    project: Project, user: User | None, answer: ChatAnswer, also_read: Iterable[int]
+) -> None:
+    """Audit a question whose answer is not kept, as one of the command."""
+    record_audit(
+        "question.asked",
+        target="not kept",
+        project=project,
+        actor=user,
+        question=answer.question,
+        seen=[cited.key for cited in answer.citations],
+        nodes=[cited.node_id for cited in answer.citations],
+        read=list(also_read),
+        state=answer.state,
     )
 
 

@@ -16,8 +16,9 @@ from connections.databases.base import DatabaseError, GuardRefused
 from connections.databases.guard import guard
 from connections.databases.runner import explain
 from connections.databases.snapshot import schema_of
-from connections.models import Database, Membership, Role, User, record_audit
+from connections.models import Database, User, record_audit
 from connections.refusals import Refused
+from connections.roles import Act, may
 from memory.models import VerifiedExample
 from memory.sql.answered import is_of_statement
 from memory.sql.words import normalised
@@ -140,12 +141,7 @@ def may_decide(database: Database, user: User) -> bool:
     """Return whether `user` verifies examples of `database`: its audience's reviewers."""
     if not Database.objects.visible_to(user).filter(pk=database.pk).exists():
         return False
-    membership = Membership.objects.filter(
-        user=user, project_id=database.project_id
-    ).first()
-    if membership is None:
-        return False
-    return user.is_superuser or membership.allows(Role.REVIEWER)
+    return may(user, Act.DECIDE_EXAMPLES, database.project_id)
 
 
 def _check_may_decide(example: VerifiedExample, by: User) -> None:

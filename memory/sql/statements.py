@@ -11,7 +11,8 @@ from connections.databases.base import GuardRefused, Rows
 from connections.databases.guard import guard
 from connections.databases.runner import refused, run
 from connections.databases.snapshot import schema_of
-from connections.models import Database, DatabaseQuery, Membership, Project, Role, User
+from connections.models import Database, DatabaseQuery, Project, User
+from connections.roles import Act, projects_where
 
 LONGEST_SQL = 20_000
 
@@ -63,8 +64,7 @@ def runs_seen_by(user: User) -> QuerySet[DatabaseQuery]:
 
 def projects_ruled_by(user: User) -> QuerySet[Project]:
     """Return the projects in which `user` is an administrator."""
-    ruled = Membership.objects.filter(user=user, role=Role.ADMIN)
-    return Project.objects.visible_to(user).filter(pk__in=ruled.values("project"))
+    return projects_where(user, Act.READ_RUNS)
 
 
 def running_as(

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from connections.databases.base import DatabaseError
-from connections.models import Database, User
+from connections.models import Database, User, record_audit
 from connections.pages import private, reader, signed_in
 from connections.refusals import Refused
 from memory.feedback import NOTE_CHARACTERS, give_feedback
@@ -30,6 +30,14 @@ def turn_table_csv(request: HttpRequest, pk: int, place: int) -> HttpResponse:
     turn, row = _own_table(request, pk, place)
     names = [str(column.get("name", "")) for column in row.columns]
     if len(row.rows) == row.row_count and not row.truncated:
+        record_audit(
+            "table.exported",
+            target=f"turn:{turn.pk}",
+            project=turn.conversation.project,
+            actor=reader(request),
+            sql=row.sql,
+            rows=len(row.rows),
+        )
         return csv_response(row.database_name, names, row.rows)
     database = _database(row, reader(request))
     if database is None:

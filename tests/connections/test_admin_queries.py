@@ -34,7 +34,7 @@ def runs(project, other_project, member, outsider, stranger):
 
 
 def signed_in(user) -> Client:
-    user.is_staff = user.is_superuser = True
+    user.is_staff = True
     user.save()
     client = Client()
     client.force_login(user)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from connections.models import Audit, AuditDetail
+from connections.models import Audit, AuditDetail, Role
 from graph.models import Evidence, Node
 from memory.models import Observation
 from memory.observations import (
@@ -54,13 +54,13 @@ def test_only_its_owner_changes_what_is_their_own(
     assert not Audit.objects.filter(actor__in=[outsider, stranger, staff]).exists()
 
 
-def test_what_is_shared_is_changed_by_who_made_it_and_by_staff(
+def test_what_is_shared_is_changed_by_who_made_it_and_by_reviewers(
     project, other_project, member, outsider
 ):
     observation = share(kept(project, member, SAID), by=member)
-    staff = make_member(project, "staff@acme.test")
-    foreign = make_member(other_project, "elsewhere@strangers.test")
-    for user in (staff, foreign):
+    staff = make_member(project, "staff@acme.test", Role.REVIEWER)
+    foreign = make_member(other_project, "elsewhere@strangers.test", Role.ADMIN)
+    for user in (outsider, foreign):
         user.is_staff = True
         user.save()
     for other in (outsider, foreign):
@@ -190,8 +190,7 @@ def test_what_is_shared_is_counted_in_the_projects_memory(project, member):
 
 def test_what_was_always_the_projects_is_nobodys_own(project, member):
     observation = kept(project, None, SAID)
-    member.is_staff = True
-    member.save()
+    project.memberships.filter(user=member).update(role=Role.REVIEWER)
     with pytest.raises(MemoryRefused, match="nobody's own"):
         share(observation, by=member, shared=False)
 

@@ -32,6 +32,8 @@ WITHOUT_PROJECT = {
     "connections.SyncRun": "a source's",
     "connections.SyncError": "a run's",
     "connections.AuditDetail": "an audit row's",
+    "connections.AuditHead": "a tenant's, by its number",
+    "connections.AuditCheck": "a tenant's, by its number",
     "connections.DatabaseTable": "a database's",
     "connections.DatabaseColumn": "a table's",
     "connections.DatabaseKey": "a table's",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from connections.audit_heads import sign_anew
 from connections.embedded.bootstrap_secrets import field_key
 from connections.models import record_audit
 from connections.rotation import rotate
@@ -29,7 +31,7 @@ class Command(BaseCommand):
             self.stdout.write(field_key())
             return
         done, unreadable = 0, 0
-        for _, why in rotate():
+        for _, why in chain(rotate(), sign_anew()):
             if why:
                 unreadable += 1
                 self.stderr.write(why)

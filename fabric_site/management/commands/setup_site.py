@@ -6,6 +6,7 @@ import secrets
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from connections import embedded
 from connections.databases.base import DatabaseError
@@ -13,7 +14,7 @@ from connections.databases.discovery import refresh
 from connections.demo import questions
 from connections.demo.generate import write
 from connections.management.base import create_project
-from connections.models import Project, Source, SyncRun, User
+from connections.models import Project, Source, SyncRun, User, record_audit
 from connections.providers.base import ProviderError
 from fabric_site.demo_shop import connect_demo
 from graph.embed import embed_backlog, ensure_index
@@ -69,7 +70,9 @@ class Command(BaseCommand):
         if User.objects.filter(is_superuser=True).exists():
             return
         password = secrets.token_urlsafe(12)
-        User.objects.create_superuser(ADMIN, password, name="Admin")
+        with transaction.atomic():
+            User.objects.create_superuser(ADMIN, password, name="Admin")
+            record_audit("user.created", target=ADMIN, now={"is_superuser": True})
         self.stdout.write(
             f"\n  Sign in as {ADMIN} with the password {password}\n"
             "  It is shown this once; `manage.py changepassword` sets another.\n"

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from connections.management.base import ProjectCommand
+from connections.models import record_audit
 from retrieval.tag_export import export_tags
 
 
@@ -25,6 +26,7 @@ class Command(ProjectCommand):
             count = export_tags(project, options["folder"])
         except OSError as error:
             raise CommandError(f"{options['folder']}: {error.strerror}.") from error
+        record_audit("tags.exported", target=str(count), project=project)
         if options["json"]:
             self.print_json({"tags": count, "folder": str(options["folder"])})
         else:

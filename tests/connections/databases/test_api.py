@@ -47,7 +47,7 @@ def one(database, verb=""):
 
 @pytest.fixture
 def editor(project):
-    return make_member(project, "editor@acme.test", Role.EDITOR)
+    return make_member(project, "editor@acme.test", Role.ADMIN)
 
 
 @pytest.fixture
@@ -143,16 +143,16 @@ class TestWhoWrites:
     @pytest.mark.parametrize(
         "role", [Role.VIEWER, Role.EDITOR, Role.REVIEWER, Role.ADMIN]
     )
-    def test_editors_and_above_write(self, role, project, database):
+    def test_admins_write(self, role, project, database):
         user = make_member(project, "some@acme.test", role)
         client = token_client(user, project, ADMIN)
-        expected = 403 if role == Role.VIEWER else 200
+        expected = 403 if role != Role.ADMIN else 200
         assert client.patch(one(database), {"title": "x"}).status_code == expected
         assert client.post(one(database, "test/")).status_code == expected
         made = client.post(LIST, body(name="other"))
-        assert made.status_code == (403 if role == Role.VIEWER else 201)
+        assert made.status_code == (403 if role != Role.ADMIN else 201)
         gone = client.delete(one(database)).status_code
-        assert gone == (403 if role == Role.VIEWER else 204)
+        assert gone == (403 if role != Role.ADMIN else 204)
 
     def test_a_token_needs_the_scope(self, editor, project, database):
         client = token_client(editor, project)
