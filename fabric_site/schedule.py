@@ -51,5 +51,15 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.retest_examples",
         "schedule": 86_400,
     },
+    "count what came in today": {
+        "task": "graph.tasks.count_all_figures",
+        "schedule": 300,
+        "args": (False,),
+    },
+    "count the graphs": {
+        "task": "graph.tasks.count_all_figures",
+        "schedule": 3600,
+        "args": (True,),
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -13,6 +13,7 @@ class GraphConfig(AppConfig):
         from connections.models import Database
         from graph.databases import on_deletion
         from graph.embed import embedders
+        from graph.figures import of_graph  # noqa: F401 - its counters register themselves
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)

@@ -18,6 +18,8 @@ from connections.admin_scope import ReadOnlyAdmin, projects_of, staff
 from connections.models import Project
 from connections.records import node_types, relations
 from connections.sources.base import connectors
+from graph.models import ReviewItem
+from graph.review.kinds import review_kinds
 
 LINK_CLASS = "text-primary-600 dark:text-primary-500 hover:underline"
 
@@ -90,6 +92,26 @@ class GoneFilter(DropdownFilter):
         if self.value() == "yes":
             return queryset.exclude(gone_at=None)
         return queryset.filter(gone_at=None) if self.value() == "no" else queryset
+
+
+class FlaggedFilter(DropdownFilter):
+    title, parameter_name = "waiting for review", "flagged"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        known = {"orphan": "Orphans", "stale": "Stale"}
+        known |= {name: kind.title for name, kind in review_kinds.items()}
+        return sorted(known.items(), key=lambda kind: kind[1])
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not self.value():
+            return queryset
+        items = ReviewItem.objects.visible_to(staff(request)).filter(
+            tenant_id__in=projects_of(staff(request)).values("tenant_id"),
+            project_id__in=projects_of(staff(request)).values("pk"),
+            kind=self.value(),
+            state=ReviewItem.State.OPEN,
+        )
+        return queryset.filter(pk__in=items.values("node_id"))
 
 
 def by_title_or_key(
