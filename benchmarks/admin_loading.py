@@ -1,12 +1,14 @@
 """A graph of any size for the admin's lists, made by the database itself.
 
 Lists read titles, keys, types and dates, so that there are no vectors and short texts.
-Two projects, the small one under the big one's ids; one node in twenty belongs to a
-channel that its reader is not in.
+Two projects, one of chat and under its ids a small one of mail, whose types, relations
+and kinds no newer row has: a list that walks back from the newest would walk far. One
+node in twenty belongs to a channel that its reader is not in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psycopg import Connection
@@ -19,6 +21,8 @@ from connections.management.base import create_project
 from connections.models import Audience, Project, Role, Source, User
 
 SMALL_SHARE, CLOSED_EACH, GONE_EACH, PERSON_EACH = 0.1, 20, 500, 200
+CHAT = {"type": "message", "kind": "slack", "relation": "follows"}
+MAIL = {"type": "email", "kind": "mail", "relation": "replied_to"}
 TABLES = ("graph_nodes", "graph_edges", "graph_records", "graph_evidence")
 
 WORDS = """
@@ -48,9 +52,9 @@ NODES = """
     SELECT r.tenant_id, r.project_id, r.audience_id, r.id, r.key,
            CASE WHEN r.id %% %(persons)s = 0 THEN 'person'
                 WHEN r.id %% 97 = 0 THEN 'decision'
-                WHEN r.id %% 5 = 0 THEN 'section' ELSE 'message' END,
+                WHEN r.id %% 5 = 0 THEN 'section' ELSE %(type)s END,
            one.word || ' ' || two.word || ' ' || three.word, '', '', 'simple', '{}',
-           '{}', CASE WHEN r.id %% 11 = 0 THEN 'mail' ELSE 'slack' END, 'source', 0,
+           '{}', %(kind)s, 'source', 0,
            r.occurred_at, r.gone_at, r.first_fetched_at, r.first_fetched_at
       FROM graph_records r
       JOIN words one ON one.n = (r.id * 7919) %% 20000
@@ -63,7 +67,7 @@ EDGES = """
         tenant_id, project_id, audience_id, source_id, relation, target_id, weight,
         origin, occurred_at, created_at)
     SELECT n.tenant_id, n.project_id, n.audience_id, n.id,
-           CASE WHEN step.far = 1 THEN 'follows' ELSE 'mentions' END,
+           CASE WHEN step.far = 1 THEN %(relation)s ELSE 'mentions' END,
            %(first)s + (n.id * step.far * 31 + 1) %% %(size)s, 1, 'source',
            n.occurred_at, n.created_at
       FROM graph_nodes n CROSS JOIN (VALUES (1), (1009)) step (far)
@@ -107,8 +111,8 @@ def load_lists(size: int) -> Lists:
         owner.execute("SET synchronous_commit = off")
         with bare(owner):
             # The small one lies under the other's ids, where no list begins.
-            for path, count in (("lists/small", small), ("lists/big", size - small)):
-                _fill(owner, create_project(path), count)
+            _fill(owner, create_project("lists/small"), small, MAIL)
+            _fill(owner, create_project("lists/big"), size - small, CHAT)
         for table in TABLES:
             owner.execute(SQL("VACUUM (ANALYZE) {}").format(Identifier(table)))
     return found_lists()
@@ -126,7 +130,9 @@ def found_lists() -> Lists:
     return Lists(user, big, small)
 
 
-def _fill(owner: Connection, project: Project, size: int) -> None:
+def _fill(
+    owner: Connection, project: Project, size: int, what: Mapping[str, str]
+) -> None:
     scope = {"tenant": project.tenant, "project": project}
     audiences = [
         Audience.objects.create(**scope, kind=kind, key=key)
@@ -140,6 +146,7 @@ def _fill(owner: Connection, project: Project, size: int) -> None:
         "hidden": audiences[1].pk,
         "source": source.pk,
         "size": size,
+        **what,
         "closed": CLOSED_EACH,
         "gone": GONE_EACH,
         "persons": PERSON_EACH,

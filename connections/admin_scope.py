@@ -13,12 +13,11 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.contrib.filters.admin import RelatedDropdownFilter
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from connections.models import Project, User
 
 ROWS_COUNTED = 10_000
-ROWS_OFFERED = 500
 
 
 class BoundedPaginator(Paginator):
@@ -61,6 +60,7 @@ class FabricAdmin(ModelAdmin):
     show_full_result_count = False
     paginator = BoundedPaginator
     list_filter_submit = True
+    list_before_template = "admin/list_begins.html"
     compressed_fields = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -85,15 +85,8 @@ class FabricAdmin(ModelAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
-class OwnRelatedFilter(RelatedDropdownFilter):
-    """A filter by another model's rows: those that its own list would show."""
-
-    def field_choices(
-        self, field: Any, request: HttpRequest, model_admin: ModelAdmin
-    ) -> list[tuple[Any, str]]:
-        other = model_admin.admin_site._registry[field.remote_field.model]
-        rows = other.get_queryset(request).order_by()[:ROWS_OFFERED]
-        return sorted(((row.pk, str(row)) for row in rows), key=lambda row: row[1])
+class OwnRelatedFilter(AutocompleteSelectFilter):
+    """A filter by another model's row, typed for: those that its own list would show."""
 
 
 class ReadOnlyAdmin(FabricAdmin):

@@ -1,4 +1,8 @@
-"""Numbers of each day, so that a page need not count a graph."""
+"""Numbers of each day, so that a page need not count a graph; indexes of its lists.
+
+The admin's lists are newest first, filtered by what may be rare or long ago: without an
+index in that order a list walks back through a million rows, or sorts them.
+"""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -10,6 +14,15 @@ PROJECT = (
     "ALTER TABLE graph_daily_figures "
     "DROP CONSTRAINT graph_daily_figures_project_of_tenant",
 )
+
+
+def _newest(
+    model: str, name: str, *fields: str, condition: models.Q | None = None
+) -> migrations.AddIndex:
+    index = models.Index(
+        fields=["tenant", "project", *fields, "-id"], name=name, condition=condition
+    )
+    return migrations.AddIndex(model_name=model, index=index)
 
 
 class Migration(migrations.Migration):
@@ -67,4 +80,30 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(*PROJECT),
+        _newest("node", "graph_nodes_list_type", "node_type"),
+        _newest("node", "graph_nodes_list_kind", "source_kind"),
+        _newest(
+            "node",
+            "graph_nodes_list_gone",
+            condition=models.Q(("gone_at__isnull", False)),
+        ),
+        _newest("edge", "graph_edges_list_relation", "relation"),
+        _newest(
+            "edge",
+            "graph_edges_list_ended",
+            condition=models.Q(("valid_to__isnull", False)),
+        ),
+        _newest("record", "graph_records_list_source", "source"),
+        _newest(
+            "record",
+            "graph_records_list_gone",
+            condition=models.Q(("gone_at__isnull", False)),
+        ),
+        migrations.AddIndex(
+            model_name="record",
+            index=models.Index(
+                fields=["tenant", "project", "first_fetched_at"],
+                name="graph_records_fetched",
+            ),
+        ),
     ]
