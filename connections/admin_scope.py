@@ -17,7 +17,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from connections.models import Project, User
 
-ROWS_COUNTED = 10_000
+ROWS_COUNTED = 5_000
 
 
 class BoundedPaginator(Paginator):

@@ -99,6 +99,25 @@ class Migration(migrations.Migration):
             "graph_records_list_gone",
             condition=models.Q(("gone_at__isnull", False)),
         ),
+        *(
+            migrations.AddIndex(
+                model_name=model,
+                index=models.Index(
+                    fields=["tenant", "project", "occurred_at"],
+                    name=f"graph_{model}s_list_said",
+                ),
+            )
+            for model in ("node", "edge")
+        ),
+        migrations.AddIndex(
+            model_name="reviewitem",
+            index=models.Index(
+                fields=["tenant", "project", "kind", "-node"],
+                include=("audience",),
+                condition=models.Q(("state", "open")),
+                name="graph_review_items_flagged",
+            ),
+        ),
         migrations.AddIndex(
             model_name="record",
             index=models.Index(

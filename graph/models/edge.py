@@ -118,6 +118,10 @@ class Edge(Scoped):
                 name="graph_edges_list_relation",
             ),
             models.Index(
+                fields=("tenant", "project", "occurred_at"),
+                name="graph_edges_list_said",
+            ),
+            models.Index(
                 fields=("tenant", "project", "-id"),
                 condition=Q(valid_to__isnull=False),
                 name="graph_edges_list_ended",

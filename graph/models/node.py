@@ -119,6 +119,10 @@ class Node(Scoped):
                 name="graph_nodes_list_kind",
             ),
             models.Index(
+                fields=("tenant", "project", "occurred_at"),
+                name="graph_nodes_list_said",
+            ),
+            models.Index(
                 fields=("tenant", "project", "-id"),
                 condition=Q(gone_at__isnull=False),
                 name="graph_nodes_list_gone",
