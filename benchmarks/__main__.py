@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import (
+    admin,
     agent,
     databases,
     discovery,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "databases": databases.run,
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
+    "admin": admin.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

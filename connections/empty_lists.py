@@ -11,13 +11,15 @@ from connections.registry import Registry
 class Empty:
     """What would be in a list, what to do so that something is, and where.
 
-    `address` is the name of a page; `command` is what an operator types.
+    `address` is the name of a page, `link` says what is there; `command` is what an
+    operator types.
     """
 
     says: str
     does: str
     address: str = ""
     command: str = ""
+    link: str = "Go there"
 
 
 EMPTY: Registry[Empty] = Registry("text of an empty list")

@@ -56,8 +56,10 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if project is None:
         return context
     knows_all = allows(user, project.pk, Role.REVIEWER)
-    shown = _of_project(request, user, project) if knows_all else _of_reader(
-        request, user, project
+    shown = (
+        _of_project(request, user, project)
+        if knows_all
+        else _of_reader(request, user, project)
     )
     return {
         **context,
@@ -145,7 +147,7 @@ def _tiles(
         ),
         Tile(
             title="Older than allowed",
-            value=f"{old / nodes:.0%}" if nodes else "–",
+            value=f"{old / nodes:.0%}" if nodes else "-",
             note=f"{said(old)} of {said(nodes)} nodes",
             link=listed(Node, **of_project, flagged="stale"),
         ),

@@ -103,7 +103,7 @@ def degrees(latest: Mapping[str, float], project: Project) -> Chart:
 
 def _range(least: int) -> str:
     most = 2 * least - 1
-    return f"{least:,}" if most <= least else f"{least:,}–{most:,}"
+    return f"{least:,}" if most <= least else f"{least:,} to {most:,}"
 
 
 def hubs(

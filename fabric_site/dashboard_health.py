@@ -134,7 +134,7 @@ def check_of(project: Project) -> Tile | None:
     if found is None:
         return Tile(
             title="Faults of the graph",
-            value="–",
+            value="-",
             note="It was never checked: manage.py check_graph",
         )
     address = ""

@@ -110,7 +110,7 @@ class Dashboard:
 def said(value: float | None) -> str:
     """Return a number as people write it."""
     if value is None:
-        return "–"
+        return "-"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 

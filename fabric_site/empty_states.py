@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from connections.empty_lists import EMPTY, Empty
 
 READ_A_SOURCE = "manage.py ingest FOLDER --project TENANT/PROJECT"
@@ -154,5 +156,17 @@ TEXTS = {
     ),
 }
 
+# What stands on the link to a page.
+LINKS = {
+    "admin:connections_source_changelist": "Open the sources",
+    "admin:connections_database_changelist": "Open the databases",
+    "admin:connections_modelcredential_changelist": "Open the model keys",
+    "admin:graph_node_changelist": "Open the nodes",
+    "admin:graph_person_changelist": "Open the persons",
+    "admin:graph_embeddingmodel_changelist": "Open the embedding models",
+    "chat": "Ask a question",
+    "databases": "Ask a database",
+}
+
 for _label, _text in TEXTS.items():
-    EMPTY.add(_label, _text)
+    EMPTY.add(_label, replace(_text, link=LINKS.get(_text.address, _text.link)))

@@ -41,7 +41,7 @@ function paint(Chart, table, panel, colour) {
     stacked: kind === "stacked",
     type: "logarithmic" in panel.dataset ? "logarithmic" : "linear",
     beginAtZero: true,
-    ticks: { color: colour("--fabric-soft"), maxTicksLimit: 5, maxRotation: 0, callback: (value) => Number(value).toLocaleString() },
+    ticks: { color: colour("--fabric-soft"), maxTicksLimit: 5, maxRotation: 0, precision: 0, callback: (value) => Number(value).toLocaleString() },
     grid: { color: colour("--fabric-line") },
     border: { display: false },
   };

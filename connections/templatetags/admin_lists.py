@@ -27,9 +27,7 @@ def saved_views(context: template.Context, cl: Any) -> dict[str, Any]:
     shown = views.select_related("owner").order_by("name", "pk")[:VIEWS_SHOWN]
     query = request.GET.urlencode()
     return {
-        "views": [
-            (view, address_of_view(view), view.query == query) for view in shown
-        ],
+        "views": [(view, address_of_view(view), view.query == query) for view in shown],
         "label": label,
         "query": query,
         "projects": projects_with(user, Role.EDITOR).select_related("tenant")[
