@@ -26,7 +26,7 @@ from graph.admin.identity import Person
 from graph.figures.keeping import count_figures
 from graph.models import Edge, Node, Record
 
-VERSION, ROUNDS, ROUNDS_SLOW, TARGET = 3, 12, 3, 300
+VERSION, ROUNDS, ROUNDS_SLOW, TARGET = 3, 10, 2, 300
 
 
 @dataclass(frozen=True, slots=True)

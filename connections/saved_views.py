@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import admin
-from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR, TO_FIELD_VAR
+from django.contrib.admin.options import TO_FIELD_VAR, IncorrectLookupParameters
+from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.exceptions import (
     PermissionDenied,
     SuspiciousOperation,

@@ -123,9 +123,9 @@ def audit_of(project: Project, request: HttpRequest) -> Tile | None:
 
 def check_of(project: Project) -> Tile | None:
     """Return what the last check of the graph found, where one ever ran."""
-    try:
-        checks = apps.get_model("graph", "GraphCheck")
-    except LookupError:
+    known: dict[str, Any] = apps.get_app_config("graph").models
+    checks = known.get("graphcheck")
+    if checks is None:
         return None
     last = checks.objects.filter(
         tenant_id=project.tenant_id, project_id=project.pk

@@ -52,7 +52,7 @@ class NewestPaginator(BoundedPaginator):
             return super().page(number)
         bottom = (number - 1) * self.per_page
         top = bottom + self.per_page
-        order = tuple(dict.fromkeys(rows.query.order_by))
+        order = tuple(dict.fromkeys(map(str, rows.query.order_by)))
         columns = {"id", *(name.removeprefix("-") for name in order)}
         each = [
             rows.filter(tenant_id=tenant, project_id=project).values(*columns)[:top]
@@ -63,7 +63,7 @@ class NewestPaginator(BoundedPaginator):
         whole = rows.model._default_manager.filter(pk__in=found)
         whole.query.select_related = rows.query.select_related
         whole.query.deferred_loading = rows.query.deferred_loading
-        return self._get_page(whole.order_by(*order), number, self)
+        return Page(whole.order_by(*order), number, self)
 
     def _can_merge(self, rows: QuerySet[Any]) -> bool:
         dates = {f"-{name}" for name in DATES}

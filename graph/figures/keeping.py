@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Max
@@ -37,7 +38,7 @@ def _keep(project: Project, name: str, counter: Counter, days: int | None) -> in
     span = _span(project, name, counter, days)
     with transaction.atomic():
         figures = list(counter.count(project, span))
-        bound: dict[str, object] = {
+        bound: dict[str, Any] = {
             "tenant": project.tenant_id,
             "project": project.pk,
             "name": name,

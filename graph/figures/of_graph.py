@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import connection
@@ -25,7 +26,7 @@ def rows_of(
     statement: str, project: Project, span: Span, **more: object
 ) -> list[tuple]:
     """Return the rows of a figures' statement, bound to a project and its days."""
-    bound = {
+    bound: dict[str, Any] = {
         "tenant": project.tenant_id,
         "project": project.pk,
         "zone": span.zone,
