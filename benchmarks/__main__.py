@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import (
+    admin,
     agent,
     audit,
     databases,
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "text_to_sql": text_to_sql.run,
     "integrity": integrity.run,
     "audit": audit.run,
+    "admin": admin.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -23,6 +23,7 @@ from connections import (  # register their own
     admin_runs,  # noqa: F401
     admin_schema,  # noqa: F401
     admin_tokens,  # noqa: F401
+    admin_views,  # noqa: F401
 )
 from connections.admin_scope import (
     AuditedAdmin,

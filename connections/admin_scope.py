@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.contrib.filters.admin import RelatedDropdownFilter
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from connections.models import Audience, Project, Tenant, User, record_audit
 from connections.roles import (
@@ -24,8 +24,7 @@ from connections.roles import (
     tenants_where,
 )
 
-ROWS_COUNTED = 10_000
-ROWS_OFFERED = 500
+ROWS_COUNTED = 5_000
 
 
 class BoundedPaginator(Paginator):
@@ -145,6 +144,7 @@ class FabricAdmin(ByRole, ModelAdmin):  # type: ignore[misc] # untyped bases
     show_full_result_count = False
     paginator = BoundedPaginator
     list_filter_submit = True
+    list_before_template = "admin/list_begins.html"
     compressed_fields = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -208,15 +208,8 @@ class AuditedAdmin(FabricAdmin):
         )
 
 
-class OwnRelatedFilter(RelatedDropdownFilter):
-    """A filter by another model's rows: those that its own list would show."""
-
-    def field_choices(
-        self, field: Any, request: HttpRequest, model_admin: ModelAdmin
-    ) -> list[tuple[Any, str]]:
-        other = model_admin.admin_site._registry[field.remote_field.model]
-        rows = other.get_queryset(request).order_by()[:ROWS_OFFERED]
-        return sorted(((row.pk, str(row)) for row in rows), key=lambda row: row[1])
+class OwnRelatedFilter(AutocompleteSelectFilter):
+    """A filter by another model's row, typed for: those that its own list would show."""
 
 
 class ReadOnlyAdmin(FabricAdmin):

@@ -1,4 +1,4 @@
-"""The admin's frame: what stands in its sidebar and on its first page."""
+"""The admin's frame: what stands in its sidebar, by what people come to do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Sum
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
-from connections.admin_scope import capped_count, staff
+from connections.admin_scope import staff
 from connections.models import (
     ApiToken,
     Audience,
@@ -22,13 +23,17 @@ from connections.models import (
     ModelCredential,
     ModelUsage,
     Project,
+    Role,
+    SavedView,
     Source,
     SyncRun,
     Tenant,
     User,
 )
+from connections.roles import projects_with
 from graph.admin.identity import Person
 from graph.models import (
+    DailyFigure,
     Edge,
     EmbeddingModel,
     Identity,
@@ -37,10 +42,10 @@ from graph.models import (
     Record,
     RefusedText,
 )
-from memory.models import Conversation, Feedback, Observation
+from memory.models import Conversation, Feedback, Observation, VerifiedExample
 from retrieval.models import Community
 
-IN_SIDEBAR, ON_INDEX = 1_000, 50_000
+MOST_IN_BADGE = 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +57,50 @@ class Section:
     icon: str
 
 
-SECTIONS: dict[str, tuple[Section, ...]] = {
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of its own in the admin, for those who have `role` in some project."""
+
+    address: str
+    name: str
+    icon: str
+    role: Role = Role.VIEWER
+
+
+# What waits for a person comes first; each page of a queue belongs into "Review".
+SECTIONS: dict[str, tuple[Section | Page, ...]] = {
+    "": (Page("admin:index", "Dashboard", "dashboard"),),
+    "Review": (
+        Section(Feedback, "Feedback on answers", "thumbs_up_down"),
+        Section(IdentityDecision, "Identity decisions", "call_merge"),
+    ),
     "Knowledge": (
         Section(Node, "Nodes", "hub"),
         Section(Edge, "Edges", "timeline"),
         Section(Person, "Persons", "person"),
         Section(Identity, "Identities", "badge"),
-        Section(IdentityDecision, "Identity decisions", "call_merge"),
         Section(Record, "Records", "receipt_long"),
-        Section(EmbeddingModel, "Embedding models", "scatter_plot"),
-        Section(RefusedText, "Refused texts", "block"),
         Section(Community, "Communities", "bubble_chart"),
-        Section(Observation, "Memory", "psychology"),
     ),
     "Sources": (
         Section(Source, "Sources", "database"),
         Section(SyncRun, "Runs", "sync"),
+    ),
+    "Databases": (
         Section(Database, "Databases", "storage"),
         Section(DatabaseTable, "Schemas of databases", "table"),
+        Section(DatabaseQuery, "Runs of statements", "query_stats"),
+        Section(VerifiedExample, "Verified examples", "verified"),
+    ),
+    "Memory": (
+        Section(Observation, "Memory", "psychology"),
+        Section(Conversation, "Your conversations", "forum"),
     ),
     "Models": (
         Section(ModelCredential, "Model keys", "vpn_key"),
         Section(ModelUsage, "Model usage", "monitoring"),
+        Section(EmbeddingModel, "Embedding models", "scatter_plot"),
+        Section(RefusedText, "Refused texts", "block"),
     ),
     "People and access": (
         Section(User, "Users", "group"),
@@ -84,72 +111,87 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(ApiToken, "API tokens", "key"),
     ),
     "History": (
-        Section(Conversation, "Your conversations", "forum"),
-        Section(Feedback, "Feedback on answers", "thumbs_up_down"),
-        Section(DatabaseQuery, "Runs of statements", "query_stats"),
         Section(Audit, "Audit", "history"),
+        Section(SavedView, "Saved views", "bookmark"),
     ),
 }
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the sidebar: the sections the user may view, each with its count."""
-    return [
-        {"title": title, "separator": n > 0, "items": items}
+    """Return the sidebar: what the user may view, and what waits beside "Review".
+
+    No row of a model is counted: the badge is the sum of a few daily figures.
+    """
+    groups = [
+        {"title": title, "separator": n > 1, "items": items}
         for n, (title, sections) in enumerate(SECTIONS.items())
-        if (items := _items(request, sections, IN_SIDEBAR))
+        if (items := _items(request, sections))
+    ]
+    for group in groups:
+        if group["title"] == "Review" and (waiting := waiting_for(staff(request))):
+            group["badge"] = waiting
+            group["badge_variant"] = "primary"
+    return groups
+
+
+def waiting_for(user: User) -> str:
+    """Return how many items wait in the queues of the projects `user` reviews.
+
+    It is what was counted last today: five minutes ago at most.
+    """
+    mine = list(projects_with(user, Role.REVIEWER).values_list("tenant_id", "pk"))
+    total = DailyFigure.objects.filter(
+        tenant_id__in={tenant for tenant, _ in mine},
+        project_id__in={project for _, project in mine},
+        name="queue",
+        day=timezone.localdate(),
+    ).aggregate(total=Sum("value"))["total"]
+    if not total:
+        return ""
+    return f"{MOST_IN_BADGE}+" if total > MOST_IN_BADGE else f"{total:.0f}"
+
+
+def pages_of(request: HttpRequest) -> list[tuple[str, str, str, str]]:
+    """Return the admin's pages that the user may open: section, name, icon, address."""
+    return [
+        (title, item["title"], item["icon"], item["link"])
+        for title, sections in SECTIONS.items()
+        for item in _items(request, sections)
     ]
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the first page's context: sections with counts, and the latest runs."""
-    runs = admin.site._registry[SyncRun].get_queryset(request)
-    return {
-        **context,
-        "title": "Fabric",
-        "sections": [
-            {"title": title, "items": _items(request, sections, ON_INDEX)}
-            for title, sections in SECTIONS.items()
-        ],
-        "runs": runs.select_related("source__project__tenant")[:8],
-        "who": staff(request),
-    }
+def may_view(model: type[Any], request: HttpRequest) -> bool:
+    """Return whether the user may open the list of a model at all."""
+    return admin.site._registry[model].has_view_permission(request)
+
+
+def address_of(model: type[Any]) -> str:
+    """Return the address of a model's list."""
+    name = f"{model._meta.app_label}_{model._meta.model_name}"
+    return reverse(f"admin:{name}_changelist")
 
 
 def _items(
-    request: HttpRequest, sections: tuple[Section, ...], most: int
+    request: HttpRequest, sections: tuple[Section | Page, ...]
 ) -> list[dict[str, Any]]:
     return [
         {
             "title": section.name,
             "icon": section.icon,
-            "link": _address(section.model),
-            "badge": _count(section, request, most),
-            "badge_variant": "primary",
-            "add": _add_address(section.model, request),
+            "link": (
+                reverse(section.address)
+                if isinstance(section, Page)
+                else address_of(section.model)
+            ),
         }
         for section in sections
-        if _may_view(section.model, request)
+        if _may_open(section, request)
     ]
 
 
-def _may_view(model: type[Any], request: HttpRequest) -> bool:
-    return admin.site._registry[model].has_view_permission(request)
-
-
-def _address(model: type[Any]) -> str:
-    name = f"{model._meta.app_label}_{model._meta.model_name}"
-    return reverse(f"admin:{name}_changelist")
-
-
-def _add_address(model: type[Any], request: HttpRequest) -> str:
-    if not admin.site._registry[model].has_add_permission(request):
-        return ""
-    name = f"{model._meta.app_label}_{model._meta.model_name}"
-    return reverse(f"admin:{name}_add")
-
-
-def _count(section: Section, request: HttpRequest, most: int) -> str:
-    rows: QuerySet[Any] = admin.site._registry[section.model].get_queryset(request)
-    number = capped_count(rows, most)
-    return f"{number:,}+" if number >= most else f"{number:,}"
+def _may_open(section: Section | Page, request: HttpRequest) -> bool:
+    if isinstance(section, Section):
+        return may_view(section.model, request)
+    if section.role == Role.VIEWER:
+        return True
+    return projects_with(staff(request), section.role).exists()

@@ -52,6 +52,16 @@ JOBS: dict[str, dict[str, Any]] = {
         "schedule": 86_400,
     },
     "check the graphs": {"task": "graph.tasks.check_graphs", "schedule": 86_400},
+    "count what came in today": {
+        "task": "graph.tasks.count_all_figures",
+        "schedule": 300,
+        "args": (False,),
+    },
+    "count the graphs": {
+        "task": "graph.tasks.count_all_figures",
+        "schedule": 3600,
+        "args": (True,),
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
     "verify the audit": {
         "task": "connections.tasks.verify_audit",

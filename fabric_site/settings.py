@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from connections import embedded
@@ -222,8 +223,13 @@ UNFOLD = {
     "SITE_FAVICONS": [{"rel": "icon", "href": f"/{STATIC_URL}favicon.svg"}],
     "SHOW_HISTORY": True,
     "ENVIRONMENT": None,
-    "DASHBOARD_CALLBACK": "fabric_site.admin_site.dashboard",
-    "SIDEBAR": {"navigation": "fabric_site.admin_site.navigation"},
+    "DASHBOARD_CALLBACK": "fabric_site.dashboard.dashboard",
+    "SIDEBAR": {
+        "navigation": "fabric_site.admin_site.navigation",
+        "show_search": True,
+        "command_search": True,
+    },
+    "STYLES": [lambda request: static("admin.css")],
     "COLORS": {"primary": ADMIN_COLOURS},
 }
 

@@ -18,6 +18,7 @@ class GraphConfig(AppConfig):
         from graph.review.find_orphans import queue_all_orphans
 
         after_runs.add("queue orphans", queue_all_orphans)
+        from graph.figures import of_graph  # noqa: F401 - its counters register themselves
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)

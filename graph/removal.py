@@ -12,6 +12,7 @@ from graph.locks import lock_project
 TABLES = (
     "graph_checks",
     "graph_merges",
+    "graph_daily_figures",
     "graph_trash",
     "graph_review_decisions",
     "graph_review_items",

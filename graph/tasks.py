@@ -14,6 +14,7 @@ from graph.asking import ask_about
 from graph.checking import check_graph
 from graph.embed import embed_backlog
 from graph.extraction_settings import asked_model
+from graph.figures.keeping import count_figures
 from graph.ingest import ingest
 from graph.models import EmbeddingModel
 from graph.reembed import (
@@ -119,3 +120,18 @@ def check_one_graph(project_id: int) -> None:
     project = Project.objects.select_related("tenant").filter(pk=project_id).first()
     if project is not None:
         check_graph(project, repair=True)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def count_figures_of(project_id: int, reads_all: bool) -> None:
+    """Count the figures of one project: those that read the whole graph, or the rest."""
+    project = Project.objects.filter(pk=project_id).first()
+    if project is not None:
+        count_figures(project, reads_all=reads_all)
+
+
+@shared_task(ignore_result=True, expires=300)
+def count_all_figures(reads_all: bool) -> None:
+    """Count the figures of every project, a task each."""
+    for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
+        count_figures_of.delay(project_id, reads_all)

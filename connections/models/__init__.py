@@ -14,6 +14,7 @@ from connections.models.database import (
     DatabaseQuery,
     DatabaseTable,
 )
+from connections.models.saved_view import SavedView
 from connections.models.source import Source, SyncError, SyncRun
 from connections.models.tenancy import (
     Audience,
@@ -47,6 +48,7 @@ __all__ = [
     "ModelUsage",
     "Project",
     "Role",
+    "SavedView",
     "Scope",
     "Source",
     "SyncError",

@@ -15,6 +15,7 @@ from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyInline, staff
 from graph.admin.scope import (
+    FlaggedFilter,
     GoneFilter,
     ProjectFilter,
     SourceKindFilter,
@@ -76,6 +77,7 @@ class NodeAdmin(VisibleAdmin):
         TypeFilter,
         SourceKindFilter,
         GoneFilter,
+        FlaggedFilter,
         ("occurred_at", RangeDateTimeFilter),
     )
     search_fields = ("title", "key")

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyInline, staff
+from connections.admin_scope import OwnRelatedFilter, ReadOnlyInline, staff
 from graph.admin.scope import (
     GoneFilter,
     ProjectFilter,
@@ -58,7 +58,7 @@ class RecordAdmin(VisibleAdmin):
     )
     list_filter = (
         ProjectFilter,
-        "kind",
+        ("source", OwnRelatedFilter),
         GoneFilter,
         ("first_fetched_at", RangeDateTimeFilter),
     )

@@ -2,6 +2,7 @@ from graph.models.edge import Edge, PendingEdge
 from graph.models.embedding import EmbeddingModel, RefusedText
 from graph.models.evidence import Evidence
 from graph.models.extraction import ExtractedText, ExtractionAnswer
+from graph.models.figure import DailyFigure
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.integrity import GraphCheck, Merge
 from graph.models.node import Node, Tombstone
@@ -16,6 +17,7 @@ from graph.models.scoped import InProject, Scoped
 
 __all__ = [
     "Alias",
+    "DailyFigure",
     "Edge",
     "EmbeddingModel",
     "Evidence",

@@ -112,6 +112,20 @@ class Edge(Scoped):
                 condition=Q(scope__isnull=False),
                 name="graph_edges_in_scope",
             ),
+            # Lists of the admin, newest first.
+            models.Index(
+                fields=("tenant", "project", "relation", "-id"),
+                name="graph_edges_list_relation",
+            ),
+            models.Index(
+                fields=("tenant", "project", "occurred_at"),
+                name="graph_edges_list_said",
+            ),
+            models.Index(
+                fields=("tenant", "project", "-id"),
+                condition=Q(valid_to__isnull=False),
+                name="graph_edges_list_ended",
+            ),
         )
 
     def __str__(self) -> str:

@@ -113,6 +113,24 @@ class Node(Scoped):
             models.Index(
                 fields=("tenant", "project", "record"), name="graph_nodes_record"
             ),
+            # Lists of the admin, newest first.
+            models.Index(
+                fields=("tenant", "project", "node_type", "-id"),
+                name="graph_nodes_list_type",
+            ),
+            models.Index(
+                fields=("tenant", "project", "source_kind", "-id"),
+                name="graph_nodes_list_kind",
+            ),
+            models.Index(
+                fields=("tenant", "project", "occurred_at"),
+                name="graph_nodes_list_said",
+            ),
+            models.Index(
+                fields=("tenant", "project", "-id"),
+                condition=Q(gone_at__isnull=False),
+                name="graph_nodes_list_gone",
+            ),
             # All that a walk asks of the other end of an edge.
             models.Index(
                 fields=("id",),

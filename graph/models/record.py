@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from connections.models import Source, SyncRun
@@ -41,6 +43,22 @@ class Record(Scoped):
             ),
             models.UniqueConstraint(
                 fields=("tenant", "project", "id"), name="graph_records_scope"
+            ),
+        )
+        # Lists of the admin, newest first, and what came in on a day.
+        indexes: ClassVar[tuple[models.Index, ...]] = (
+            models.Index(
+                fields=("tenant", "project", "source", "-id"),
+                name="graph_records_list_source",
+            ),
+            models.Index(
+                fields=("tenant", "project", "-id"),
+                condition=models.Q(gone_at__isnull=False),
+                name="graph_records_list_gone",
+            ),
+            models.Index(
+                fields=("tenant", "project", "first_fetched_at"),
+                name="graph_records_fetched",
             ),
         )
 

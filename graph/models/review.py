@@ -144,6 +144,13 @@ class ReviewItem(Scoped):
                 condition=Q(other__isnull=False),
                 name="graph_review_items_other",
             ),
+            # Of a list of nodes those that wait, newest first.
+            models.Index(
+                fields=("tenant", "project", "kind", "-node"),
+                include=("audience",),
+                condition=Q(state="open"),
+                name="graph_review_items_flagged",
+            ),
             models.Index(
                 fields=("snoozed_until",),
                 condition=Q(state="snoozed"),

@@ -71,16 +71,6 @@ def test_every_list_opens_and_its_search_works(
     )
 
 
-def test_the_first_page_counts_each_section(
-    root: User, project: Project, client: Client
-) -> None:
-    make_source(project)
-    client.force_login(root)
-    text = client.get(reverse("admin:index")).content.decode()
-    sources = reverse("admin:connections_source_changelist")
-    assert re.search(rf'href="{sources}">Sources</a>\s*<span[^>]*>1</span>', text)
-
-
 def test_a_clerk_sees_only_the_rows_of_their_own_projects(
     clerk: User,
     project: Project,

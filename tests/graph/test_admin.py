@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
@@ -25,6 +27,7 @@ from tests.factories import (
     make_audience,
     make_edge,
     make_node,
+    make_review_item,
     make_user,
     take_in,
 )
@@ -304,3 +307,73 @@ class TestVectors:
         client.force_login(stranger)
         page = client.get(reverse("admin:graph_refusedtext_changelist"))
         assert "too long" not in page.content.decode()
+
+
+class TestListsOfSeveralProjects:
+    """Pages merged of each project's newest are those of one sorted list."""
+
+    @pytest.fixture
+    def nodes(self, root: User, project: Project, other_project: Project) -> list[int]:
+        other_project.memberships.create(user=root)
+        closed = make_audience(other_project, "channel:C9", ["x@y.test"])
+        for n in range(130):
+            place = (project, other_project)[n % 3 == 0]
+            hidden = closed if n % 9 == 0 else None
+            make_node(
+                place,
+                f"k:{n}",
+                title=f"node {n}",
+                audience=hidden,
+                occurred_at=timezone.now() - timedelta(days=(n * 37) % 130),
+            )
+        visible = Node.objects.visible_to(root).order_by("-pk")
+        return list(visible.values_list("pk", flat=True))
+
+    def pages(self, desk: Client, **query: str) -> list[int]:
+        found: list[int] = []
+        for page in (1, 2, 3):
+            answer = desk.get(
+                reverse("admin:graph_node_changelist"), {**query, "p": str(page)}
+            )
+            if answer.status_code != 200:
+                break
+            found += [node.pk for node in answer.context["cl"].result_list]
+            if not answer.context["cl"].multi_page:
+                break
+        return found
+
+    def test_newest_first(self, desk: Client, nodes: list[int]) -> None:
+        assert 100 < len(nodes) < 130
+        assert self.pages(desk) == nodes
+
+    def test_of_one_project(
+        self, desk: Client, nodes: list[int], project: Project
+    ) -> None:
+        mine = Node.objects.filter(pk__in=nodes, project=project).order_by("-pk")
+        assert self.pages(desk, project=str(project.pk)) == [n.pk for n in mine]
+
+    def test_of_some_days_latest_first(self, desk: Client, nodes: list[int]) -> None:
+        since = (timezone.now() - timedelta(days=100)).date()
+        begin = {"occurred_at_from_0": since.isoformat(), "occurred_at_from_1": "00:00"}
+        wanted = Node.objects.filter(pk__in=nodes, occurred_at__date__gte=since)
+        wanted = wanted.order_by("-occurred_at", "-pk")
+        assert len(wanted) > 60
+        assert self.pages(desk, **begin) == [n.pk for n in wanted]
+
+    def test_waiting_for_review(
+        self, desk: Client, nodes: list[int], project: Project
+    ) -> None:
+        first, second = Node.objects.filter(pk__in=nodes, project=project)[:2]
+        make_review_item(project, first)
+        make_review_item(project, second, state="decided")
+        assert self.pages(desk, flagged="stale") == [first.pk]
+
+
+def test_an_edge_is_found_by_the_words_of_either_end(
+    desk: Client, project: Project
+) -> None:
+    ends = [make_node(project, f"k:{n}", title=f"thing {n}") for n in range(4)]
+    make_edge(ends[0], ends[1], "mentions")
+    make_edge(ends[2], ends[3], "follows")
+    assert "follows" in listed(desk, "edge", q="thing 3").partition("result_list")[2]
+    assert "result_list" not in listed(desk, "edge", q="no such thing")

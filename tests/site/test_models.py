@@ -29,6 +29,7 @@ WITHOUT_PROJECT = {
     "connections.Membership": "a project's",
     "connections.ApiToken": "a tenant's",
     "connections.AudienceMember": "an audience's",
+    "connections.SavedView": "a user's",
     "connections.SyncRun": "a source's",
     "connections.SyncError": "a run's",
     "connections.AuditDetail": "an audit row's",

@@ -1,0 +1,1 @@
+"""Numbers of each day: who counts them, how they are kept, how they are read."""
