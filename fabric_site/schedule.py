@@ -51,5 +51,6 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.retest_examples",
         "schedule": 86_400,
     },
+    "empty the trash": {"task": "graph.tasks.empty_trash", "schedule": 3600},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

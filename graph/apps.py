@@ -13,9 +13,12 @@ class GraphConfig(AppConfig):
         from connections.models import Database
         from graph.databases import on_deletion
         from graph.embed import embedders
+        from graph.review import own_kinds, reliances  # noqa: F401 - one registers itself
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)
+
+        own_kinds.register()
 
         name = settings.FABRIC["EMBEDDER"]
         if name not in embedders:

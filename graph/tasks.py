@@ -23,6 +23,7 @@ from graph.reembed import (
     Wanted,
 )
 from graph.reembed import reembed as change_model
+from graph.review.pruning import purge_due
 
 # A part of a long filling; the next is a task of its own, so that a worker that is
 # killed or restarted loses little.
@@ -103,3 +104,9 @@ def ask_about_waiting() -> None:
     if asked_model():
         for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
             ask_about_texts.delay(project_id)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def empty_trash() -> None:
+    """Delete for good what lay in the trash for 30 days."""
+    purge_due()
