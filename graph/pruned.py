@@ -20,6 +20,8 @@ from graph.copying import execute, fetch
 from graph.drafted import Drafted
 from graph.models import Evidence, Node
 
+# By these relations of its own a node stands on others, and goes with them.
+STANDS_BY = ["part_of", "supported_by"]
 # A statement that an edge is, by its ends and its relation, and the words of it.
 Said = tuple[int, str, int, str]
 
@@ -134,7 +136,7 @@ def take_out(project: Project, chosen: Sequence[int]) -> list[int]:
     nodes = [row[0] for row in found]
     fresh = nodes
     while fresh:
-        rows = fetch(pruned_sql.RESCUED, values | {"nodes": nodes})
+        rows = fetch(pruned_sql.RESCUED, values | {"nodes": nodes, "ties": STANDS_BY})
         fresh = [row[0] for row in rows]
         nodes += fresh
     back = fetch(pruned_sql.RESTORE_NODES, values | {"nodes": nodes})

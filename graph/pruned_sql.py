@@ -70,7 +70,8 @@ RESCUED = """
             OR EXISTS (SELECT 1 FROM graph_edges e
                         WHERE e.tenant_id = x.tenant_id
                           AND e.project_id = x.project_id
-                          AND e.source_id = x.node_id AND e.relation = 'part_of'
+                          AND e.source_id = x.node_id
+                          AND e.relation = ANY(%(ties)s)
                           AND e.valid_to IS NULL AND e.target_id = ANY(%(nodes)s)))
 """
 LEAVE_TRASH = """

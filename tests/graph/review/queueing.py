@@ -27,5 +27,7 @@ def decide_it(item: ReviewItem, verb: Verb, by: User, **more: object):
     return decide(item.pk, Decision(verb=verb, by=by, **given), version=item.version)
 
 
-def make_item(project: Project, key: str = "decision:1", **fields: object) -> ReviewItem:
+def make_item(
+    project: Project, key: str = "decision:1", **fields: object
+) -> ReviewItem:
     return make_review_item(project, make_claim(project, key), **fields)

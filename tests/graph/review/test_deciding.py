@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
-from connections.models import Audit, Role
+from connections.models import Audit
 from graph.models import Node, ReviewDecision, ReviewItem, Trashed
 from graph.review.deciding import (
     Collision,
@@ -23,7 +23,7 @@ from graph.review.deciding import (
 )
 from graph.review.errors import Unconfirmed
 from graph.review.kinds import Decision, Verb
-from tests.factories import make_audience, make_member, make_review_item
+from tests.factories import make_audience, make_review_item
 from tests.graph.review.queueing import (
     decide_it,
     make_claim,
@@ -83,7 +83,8 @@ class TestVerbs:
         assert [going.node_id for going in caught.value.consequences.chosen] == [
             item.node_id
         ]
-        assert not Trashed.objects.exists() and not ReviewDecision.objects.exists()
+        assert not Trashed.objects.exists()
+        assert not ReviewDecision.objects.exists()
 
     @pytest.mark.parametrize("days", [-1, 0, 400])
     def test_snooze_needs_a_day_to_come_within_a_year(self, item, rita, days):
@@ -164,13 +165,15 @@ class TestWho:
 
     def test_a_stranger_finds_nothing(self, item, stranger):
         with pytest.raises(NoSuchItem):
-            decide(item.pk, Decision(verb=Verb.KEEP, by=stranger, reason="x"), version=0)
+            decide(
+                item.pk, Decision(verb=Verb.KEEP, by=stranger, reason="x"), version=0
+            )
 
 
 class TestCollisions:
     def test_who_holds_it_is_named_to_the_other(self, item, rita, rob):
         hold(item.pk, rita)
-        with pytest.raises(Collision, match="rita@acme.test is at it until") as caught:
+        with pytest.raises(Collision, match=r"rita@acme\.test is at it until") as caught:
             decide_it(item, Verb.KEEP, rob)
         assert caught.value.by == "rita@acme.test"
         assert caught.value.until > timezone.now() + timedelta(minutes=9)
@@ -191,13 +194,11 @@ class TestCollisions:
         ReviewItem.objects.filter(pk=item.pk).update(held_until=past)
         assert hold(item.pk, rita).held_by == rita
 
-    def test_what_was_decided_meanwhile_is_told_with_who_and_how(
-        self, item, rita, rob
-    ):
+    def test_what_was_decided_meanwhile_is_told_with_who_and_how(self, item, rita, rob):
         decide_it(item, Verb.KEEP, rita, reason="Asked Ann.")
         decision = Decision(verb=Verb.KEEP, by=rob, reason="x")
         with pytest.raises(
-            Collision, match="rita@acme.test was faster: it was kept on .*Asked Ann"
+            Collision, match=r"rita@acme\.test was faster: it was kept on .*Asked Ann"
         ):
             decide(item.pk, decision, version=0)
         assert ReviewDecision.objects.count() == 1
