@@ -12,6 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
+from graph.api.reviews import ReportView, ReviewItemViewSet, TrashViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
 from memory.api.databases import (
     DatabaseAskView,
@@ -33,6 +34,8 @@ router.register("connections/queries", RunViewSet)
 router.register("connections/saved-queries", SavedQueryViewSet)
 router.register("memory/conversations", ConversationViewSet)
 router.register("memory/observations", ObservationViewSet)
+router.register("review/items", ReviewItemViewSet)
+router.register("review/trash", TrashViewSet)
 
 schema = SpectacularAPIView.as_view()
 # The page styles itself by style elements; the policy allows none elsewhere.
@@ -44,6 +47,7 @@ urlpatterns = [
     *router.urls,
     path("graph/paths/", PathsView.as_view(), name="paths"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
+    path("review/report/", ReportView.as_view(), name="review-report"),
     path("connections/databases/", include("connections.api.database_schema")),
     path("search/", SearchView.as_view(), name="search"),
     path("memory/context/", ContextView.as_view(), name="memory-context"),

@@ -39,7 +39,7 @@ def settle(item: ReviewItem, decision: Decision) -> Mapping[str, JSON]:
 
 def unsettle(item: ReviewItem, before: Mapping[str, Any], by: User) -> None:
     """Open the complaint again."""
-    feedback = Feedback.objects.filter(pk=before.get("feedback")).first()
+    feedback = Feedback.objects.filter(pk=before.get("feedback", 0)).first()
     feedback = feedback or _feedback(item)
     if feedback is None or not open_again(feedback, by):
         raise NotDecidable("Its reader took it back since.")

@@ -141,7 +141,7 @@ def _check_words(node: Node, decision: Decision) -> None:
 
 def _node(item: ReviewItem) -> Node:
     rows = Node.objects.of(item.project).current().select_related("project__tenant")
-    node = rows.filter(pk=item.node_id).first()
+    node = rows.filter(pk=item.node_id).first() if item.node_id else None
     if node is None:
         raise NotDecidable("What this is about is in the trash, or was deleted.")
     return node

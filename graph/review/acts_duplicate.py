@@ -25,8 +25,8 @@ def unhold(item: ReviewItem, before: Mapping[str, Any], by: User) -> None:
 def merge(item: ReviewItem, decision: Decision) -> Mapping[str, JSON]:
     """Merge the two into `decision.into`, the item's own node where none is named."""
     into = decision.into or item.node_id
-    both = (item.node_id, item.other_id)
-    if into not in both or None in both:
+    both = [pk for pk in (item.node_id, item.other_id) if pk is not None]
+    if into not in both or len(both) < 2:
         raise NotDecidable("What they are merged into must be one of the two.")
     seen = Node.objects.visible_to(decision.by).of(item.project).current()
     if seen.filter(pk__in=both).count() < len(set(both)):

@@ -60,10 +60,11 @@ def _decide(
 def _person(item: ReviewItem, node_id: int | None) -> Node:
     """Return the person that a node is, or that an identity is held to be."""
     rows = Identity.objects.filter(tenant_id=item.tenant_id, project_id=item.project_id)
-    found = (
-        rows.filter(node_id=node_id).first() or rows.filter(person_id=node_id).first()
-    )
-    if node_id is None or found is None:
+    found = None
+    if node_id is not None:
+        as_identity, as_person = rows.filter(node=node_id), rows.filter(person=node_id)
+        found = as_identity.first() or as_person.first()
+    if found is None:
         raise NotDecidable("One of the two is no longer there.")
     return found.person
 

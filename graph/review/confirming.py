@@ -78,7 +78,7 @@ def confirm_again(
     `AT_ONCE` asks for, for the first one; raise `Unconfirmed` for another state."""
     found = consequences(project, nodes, reader, edges=edges)
     check_token(found, token, step=1)
-    second = _signed(_unsigned(found.token)["state"], step=2)
+    second = _signed(_unsigned(found.token)[0], step=2)
     return replace(found, token=second, asks_again=False)
 
 
@@ -141,19 +141,19 @@ def check_token(found: Consequences, token: str, *, step: int | None = None) -> 
     if not token:
         raise Unconfirmed("Nothing was pruned: confirm what it would do.", found)
     try:
-        said = _unsigned(token)
+        state, confirmed = _unsigned(token)
     except signing.SignatureExpired:
         message = "Nothing was pruned: the confirmation is older than half an hour."
         raise Unconfirmed(f"{message} Look at it again.", found) from None
     except signing.BadSignature:
         message = "Nothing was pruned: this is no confirmation of it."
         raise Unconfirmed(f"{message} Look at it again.", found) from None
-    if said["state"] != _unsigned(found.token)["state"]:
+    if state != _unsigned(found.token)[0]:
         raise Unconfirmed(
             "Nothing was pruned: what would go has changed since. Look at it again.",
             found,
         )
-    if said["step"] < needed:
+    if confirmed < needed:
         raise Unconfirmed(
             f"Nothing was pruned: more than {AT_ONCE} are confirmed twice.", found
         )
@@ -175,8 +175,9 @@ def _state(project: Project, plan: Plan, found: Consequences, reader: User) -> s
 
 
 def _signed(state: str, *, step: int) -> str:
-    return signing.dumps({"state": state, "step": step}, salt=SALT)
+    return signing.dumps([state, step], salt=SALT)
 
 
-def _unsigned(token: str) -> dict[str, str | int]:  # type: ignore[type-arg] # as signed
-    return signing.loads(token, salt=SALT, max_age=GOOD_SECONDS)
+def _unsigned(token: str) -> tuple[str, int]:
+    state, step = signing.loads(token, salt=SALT, max_age=GOOD_SECONDS)
+    return state, step

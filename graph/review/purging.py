@@ -102,14 +102,11 @@ def _places(values: dict[str, Any]) -> Places:
 def _settle_nodes(scope: GraphScope, touched: Sequence[int]) -> None:
     """Delete what nothing says any more of what the records said; describe and show
     the rest as what is left says."""
-    values = {
-        "tenant": scope.key[0],
-        "project": scope.key[1],
-        "nodes": list(set(touched)),
-    }
+    nodes = list(set(touched))
+    values = {"tenant": scope.key[0], "project": scope.key[1], "nodes": nodes}
     bare = [row[0] for row in fetch(purging_sql.BARE_NODES, values)]
     Node.objects.filter(pk__in=bare).delete()
-    left = [node for node in values["nodes"] if node not in set(bare)]
+    left = list(set(nodes) - set(bare))
     execute(ingest_sql.DESCRIBE, [*scope.key, left])
     execute(ingest_sql.RENAME_IDENTITIES, [left])
     for node, audience, found in fetch(ingest_sql.AUDIENCES_OF_NODES, [left]):

@@ -50,5 +50,5 @@ def targets_of(item: ReviewItem, into: int | None, reader: User) -> Targets:
     gone = item.other_id if into is not None and into == item.node_id else item.node_id
     if gone is None:
         raise NotDecidable("There is nothing here that could be pruned.")
-    rows = Node.objects.visible_to(reader).current().filter(pk=gone)
-    return Targets(nodes=tuple(rows.values_list("pk", flat=True)))
+    nodes = Node.objects.visible_to(reader).current().filter(pk=gone)
+    return Targets(nodes=tuple(nodes.values_list("pk", flat=True)))

@@ -173,7 +173,9 @@ class TestWho:
 class TestCollisions:
     def test_who_holds_it_is_named_to_the_other(self, item, rita, rob):
         hold(item.pk, rita)
-        with pytest.raises(Collision, match=r"rita@acme\.test is at it until") as caught:
+        with pytest.raises(
+            Collision, match=r"rita@acme\.test is at it until"
+        ) as caught:
             decide_it(item, Verb.KEEP, rob)
         assert caught.value.by == "rita@acme.test"
         assert caught.value.until > timezone.now() + timedelta(minutes=9)
