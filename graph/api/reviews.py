@@ -190,12 +190,16 @@ class ReviewItemViewSet(
     @acts()
     def undo(self, request: Request, pk: int) -> Response:
         asked = UndoParameters.of_body(request)
-        standing = [row for row in history_of(self.get_object()) if not row.undone_at]
-        wanted = asked.get("decision", standing[0].pk if standing else None)
-        rows = ReviewDecision.objects.filter(item_id=self.get_object().pk, pk=wanted)
-        if not rows.exists():
+        rows = history_of(self.get_object())
+        wanted = asked.get("decision")
+        found = [
+            row
+            for row in rows
+            if (row.undone_at is None if wanted is None else row.pk == wanted)
+        ]
+        if not found:
             raise NoSuchItem("There is no decision of this item to take back.")
-        return self._told(deciding.undo(wanted, caller(request)))
+        return self._told(deciding.undo(found[0].pk, caller(request)))
 
     def _asked(self) -> ScopedQuerySet[ReviewItem]:
         asked = ItemParameters.of_query(self.request)
