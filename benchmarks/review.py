@@ -18,7 +18,7 @@ from graph.copying import execute
 from graph.embed import active_embedder
 from graph.models import ReviewItem
 from graph.review.kinds import review_kinds
-from graph.review.reading import queue_of, sizes_of
+from graph.review.reading import HEAVY, queue_of, sizes_of
 
 ITEMS, NODES, PAGE, RUNS = 100_000, 10_000, 50, 20
 TARGET_MS = 300
@@ -106,12 +106,14 @@ def _place(user: User, offset: int) -> tuple[float, int]:
 
 def _page(user: User, **asked: object) -> list[ReviewItem]:
     rows = queue_of(user, **asked)  # type: ignore[arg-type] # as queue_of names them
-    return list(rows.select_related("node", "project__tenant")[: PAGE + 1])
+    return list(
+        rows.select_related("node", "project__tenant").defer(*HEAVY)[: PAGE + 1]
+    )
 
 
 def _after(user: User, place: tuple[float, int]) -> list[ReviewItem]:
     priority, pk = place
-    rows = queue_of(user).select_related("node", "project__tenant")
+    rows = queue_of(user).select_related("node", "project__tenant").defer(*HEAVY)
     later = rows.filter(priority__lt=priority) | rows.filter(
         priority=priority, pk__gt=pk
     )
@@ -121,7 +123,11 @@ def _after(user: User, place: tuple[float, int]) -> list[ReviewItem]:
 def _counted(user: User, offset: int, **asked: object) -> Sequence[ReviewItem]:
     rows = queue_of(user, **asked)  # type: ignore[arg-type] # as queue_of names them
     rows.count()
-    return list(rows.select_related("node", "project__tenant")[offset : offset + PAGE])
+    return list(
+        rows.select_related("node", "project__tenant").defer(*HEAVY)[
+            offset : offset + PAGE
+        ]
+    )
 
 
 def _group_count(user: User) -> list[int]:
