@@ -24,6 +24,7 @@ from benchmarks import (
     memory,
     memory_graph,
     quality,
+    review,
     search,
     sources,
     text_to_sql,
@@ -51,6 +52,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "integrity": integrity.run,
     "audit": audit.run,
     "admin": admin.run,
+    "review": review.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

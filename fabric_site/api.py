@@ -13,6 +13,7 @@ from connections.api.database_exposures import ExposuresView
 from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
+from graph.api.reviews import ReportView, ReviewItemViewSet, TrashViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
 from memory.api.databases import (
     DatabaseAskView,
@@ -34,6 +35,8 @@ router.register("connections/queries", RunViewSet)
 router.register("connections/saved-queries", SavedQueryViewSet)
 router.register("memory/conversations", ConversationViewSet)
 router.register("memory/observations", ObservationViewSet)
+router.register("review/items", ReviewItemViewSet)
+router.register("review/trash", TrashViewSet)
 
 schema = SpectacularAPIView.as_view()
 # The page styles itself by style elements; the policy allows none elsewhere.
@@ -45,6 +48,7 @@ urlpatterns = [
     *router.urls,
     path("graph/paths/", PathsView.as_view(), name="paths"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
+    path("review/report/", ReportView.as_view(), name="review-report"),
     path("connections/databases/", include("connections.api.database_schema")),
     path(
         "connections/databases/<uuid:pk>/exposures/",

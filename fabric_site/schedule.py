@@ -62,6 +62,7 @@ JOBS: dict[str, dict[str, Any]] = {
         "schedule": 3600,
         "args": (True,),
     },
+    "empty the trash": {"task": "graph.tasks.empty_trash", "schedule": 3600},
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
     "verify the audit": {
         "task": "connections.tasks.verify_audit",

@@ -19,9 +19,12 @@ class GraphConfig(AppConfig):
 
         after_runs.add("queue orphans", queue_all_orphans)
         from graph.figures import of_graph  # noqa: F401 - its counters register themselves
+        from graph.review import own_kinds, reliances  # noqa: F401 - one registers itself
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)
+
+        own_kinds.register()
 
         name = settings.FABRIC["EMBEDDER"]
         if name not in embedders:

@@ -24,6 +24,7 @@ from graph.known import Lookup
 from graph.locks import lock_project
 from graph.node_writer import NodeWriter
 from graph.parts import clean_text, sane
+from graph.pruned import bring_back_changed, without_pruned
 
 RECORD_COLUMNS = (
     "id",
@@ -167,6 +168,8 @@ def _write(context: RunContext, work: Sorted) -> None:
         *_insert_records(context, work.new),
         *_update_records(context, work.changed),
     ]
+    drafted = without_pruned(scope.key, drafted)
+    bring_back_changed(scope.project, drafted)
     moved = write_aliases(
         scope, {d.record_id: _claims(d.record) for d in drafted}, changed
     )

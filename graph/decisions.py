@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, product
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from connections.models import Project, User, record_audit
+from connections.records import JSON
 from graph.identity import refresh_persons
 from graph.models import Identity, IdentityDecision, Node
 
@@ -43,6 +46,64 @@ def merge_persons(persons: Sequence[Node], *, actor: User, reason: str = "") -> 
             reason=reason,
         )
         refresh_persons(project)
+
+
+def part_persons(persons: Sequence[Node], *, actor: User, reason: str = "") -> None:
+    """Hold `persons`, nodes of one project, to be different people from now on.
+
+    What people merged of them before is taken back. Raises `NothingToDecide`.
+    """
+    project = _one_project(persons)
+    groups = [_keys(person) for person in persons]
+    if len(groups) < 2 or not all(groups):
+        raise NothingToDecide("Choose two or more persons that have identities.")
+    pairs = (pair for two in combinations(groups, 2) for pair in product(*two))
+    with transaction.atomic():
+        for one, two in pairs:
+            _decide(project, Verb.SPLIT, one, two, actor=actor, reason=reason)
+        record_audit(
+            "person.parted",
+            target=groups[0][0],
+            project=project,
+            actor=actor,
+            identities=[keys[0] for keys in groups],
+            reason=reason,
+        )
+        refresh_persons(project)
+
+
+def decided_of(project: Project, keys: Sequence[str]) -> list[dict[str, JSON]]:
+    """Return what people decided between the identities `keys`, for `decide_again`."""
+    rows = _between(project, keys).order_by("first_key", "second_key")
+    names = ("verb", "first_key", "second_key", "decided_by_id", "reason")
+    return [dict(zip(names, row, strict=True)) for row in rows.values_list(*names)]
+
+
+def decide_again(
+    project: Project,
+    keys: Sequence[str],
+    decided: Sequence[dict[str, Any]],
+    *,
+    actor: User,
+) -> None:
+    """Make `decided` all that people decided between the identities `keys`."""
+    with transaction.atomic():
+        _between(project, keys).delete()
+        IdentityDecision.objects.bulk_create(
+            IdentityDecision(tenant_id=project.tenant_id, project=project, **row)
+            for row in decided
+        )
+        record_audit("person.undecided", target=keys[0], project=project, actor=actor)
+        refresh_persons(project)
+
+
+def _between(project: Project, keys: Sequence[str]) -> QuerySet[IdentityDecision]:
+    return IdentityDecision.objects.filter(
+        tenant_id=project.tenant_id,
+        project=project,
+        first_key__in=keys,
+        second_key__in=keys,
+    )
 
 
 def split_identity(identity: Identity, *, actor: User, reason: str = "") -> None:

@@ -24,12 +24,13 @@ UNREAD_TEXTS = f"""
            x.audience_id, a.proposed::text
     {_UNREAD} AND n.id = ANY(%(ids)s) ORDER BY n.id
 """
-# A text that is no longer there to be read, as it was when it was.
+# A text that is no longer there to be read, as it was when it was. What is in the
+# trash may come back as it was: what it said is taken back when that is emptied.
 VANISHED_TEXTS = """
     SELECT x.id, n.key, x.record_id
       FROM graph_extracted_texts x JOIN graph_nodes n ON n.id = x.node_id
      WHERE x.tenant_id = %s AND x.project_id = %s
-       AND (n.valid_to IS NOT NULL OR n.trashed_at IS NOT NULL OR n.gone_at IS NOT NULL)
+       AND (n.valid_to IS NOT NULL OR n.gone_at IS NOT NULL)
 """
 EVIDENCE_OF_TEXTS = """
     SELECT v.id, v.part, v.node_id, v.edge_id, e.source_id, e.relation, e.target_id,

@@ -20,6 +20,7 @@ from graph.merged import resolved
 from graph.models import EmbeddingModel
 from graph.models.node import EXTRACTION
 from graph.node_rows import NODE_COLUMNS, NODE_EVIDENCE_COLUMNS
+from graph.pruned import pruned_edges
 from graph.vocabulary import same_name
 
 # What a piece of evidence is a proof of: a node, or an edge by its ends.
@@ -177,7 +178,8 @@ class ExtractionWriter:
             key = next(
                 (k for k in both if taken.get(k, entity.type) == entity.type), ""
             )
-            if not key or key in pruned:
+            # What is in the trash is proven on, unseen, so that it can come back.
+            if not key or (key in pruned and key not in there):
                 continue
             taken[key] = entity.type
             if key in there:
@@ -335,6 +337,10 @@ class ExtractionWriter:
                 for evidence, (text, node, proof) in zip(ids, of_nodes, strict=True)
             ),
         )
+        said = {
+            (*proven, proof.quote) for _, proven, proof in missing if len(proven) == 3
+        }
+        pruned = pruned_edges(self.scope.key, said)
         claims = [
             EdgeClaim(
                 record_id=text.record_id,
@@ -350,7 +356,7 @@ class ExtractionWriter:
                 origin=EXTRACTION,
             )
             for text, proven, proof in missing
-            if len(proven) == 3
+            if len(proven) == 3 and (*proven, proof.quote) not in pruned
         ]
         write_edges(self.scope, claims, Places(), frozenset(self.fresh))
 

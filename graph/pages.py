@@ -16,6 +16,7 @@ from django.utils import timezone
 from connections.models import User
 from connections.records import node_types, relations
 from graph.models import Edge, Evidence, Identity, Node, Record
+from graph.pruned import out_of_trash
 from graph.staleness import age_of
 
 Direction = Literal["out", "in"]
@@ -286,13 +287,14 @@ def _authors(edges: QuerySet[Edge], nodes: Iterable[Node]) -> dict[int, Node]:
 def _evidence(user: User, node: Node) -> list[Evidence]:
     """Return the newest of what the user may see of why a node exists."""
     readable = Record.objects.visible_to(user).of(node.project)
+    rows = Evidence.objects.filter(
+        tenant_id=node.tenant_id,
+        project_id=node.project_id,
+        node=node,
+        record__in=readable,
+    )
     return list(
-        Evidence.objects.filter(
-            tenant_id=node.tenant_id,
-            project_id=node.project_id,
-            node=node,
-            record__in=readable,
-        )
+        out_of_trash(rows)
         .select_related("record__source", "record__run")
         .order_by("-pk")[: EVIDENCE_SHOWN + 1]
     )

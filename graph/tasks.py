@@ -25,6 +25,7 @@ from graph.reembed import (
     Wanted,
 )
 from graph.reembed import reembed as change_model
+from graph.review.pruning import purge_due
 
 # A part of a long filling; the next is a task of its own, so that a worker that is
 # killed or restarted loses little.
@@ -135,3 +136,9 @@ def count_all_figures(reads_all: bool) -> None:
     """Count the figures of every project, a task each."""
     for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
         count_figures_of.delay(project_id, reads_all)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def empty_trash() -> None:
+    """Delete for good what lay in the trash for 30 days."""
+    purge_due()

@@ -64,6 +64,11 @@ _TIMELINE = """
            AND (%(audiences)s::bigint[] IS NULL
                 OR r.audience_id = ANY(%(audiences)s::bigint[]))
            AND %(relations)s::text[] IS NULL
+           AND NOT EXISTS (
+               SELECT 1 FROM graph_nodes t
+                WHERE t.tenant_id = r.tenant_id AND t.project_id = r.project_id
+                  AND t.record_id = r.id AND t.trashed_at IS NOT NULL
+                  AND t.key IN (r.key, substr(v.part, strpos(v.part, ':') + 1)))
     )
     SELECT moment.at, moment.kind, moment.id, moment.far_id, moment.relation,
            moment.forward

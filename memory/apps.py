@@ -14,6 +14,7 @@ class MemoryConfig(AppConfig):
             figures,
             records,
             repointing,
+            review_kinds,
         )
         from memory.fading import due_nodes
         from memory.sql import agent_tool  # noqa: F401 - it registers itself
@@ -21,6 +22,7 @@ class MemoryConfig(AppConfig):
         from memory.tasks import retest_soon
         from retrieval.search import left_out
 
+        review_kinds.register()
         after_runs.add("check what memory rests on", check_support)
         after_discovery.add("test verified examples", retest_soon)
         left_out.add("faded memories", due_nodes)

@@ -93,7 +93,7 @@ def _names(turn: Turn, user: User, values: Iterable[str]) -> dict[str, str]:
     keys = [value for value in values if ":" in value]
     if not keys:
         return {}
-    nodes = Node.objects.visible_to(user).of(turn.conversation.project)
+    nodes = Node.objects.visible_to(user).of(turn.conversation.project).current()
     titles = nodes.filter(key__in=keys).values_list("key", "title")
     return {key: title for key, title in titles if title}
 

@@ -87,7 +87,7 @@ class Wanted(forms.Form):
 def in_memory(project: Project, user: User) -> QuerySet[Observation]:
     """Return all that was ever remembered for `user` and they may still see."""
     # Also what left: its node is in no search, and stays its reader's to restore.
-    nodes = Node.objects.visible_to(user).of(project)
+    nodes = Node.objects.visible_to(user).of(project).current()
     rows = Observation.objects.filter(
         Q(scope__user=user) | Q(scope__user=None),
         tenant_id=project.tenant_id,
@@ -254,6 +254,6 @@ def _older(rows: list[Observation], user: User) -> dict[int, list[Node]]:
 
 
 def _open_nodes(ids: set[Any], user: User) -> dict[int, Node]:
-    visible = Node.objects.visible_to(user).filter(pk__in=ids - {None})
+    visible = Node.objects.visible_to(user).current().filter(pk__in=ids - {None})
     rows = visible.defer("embedding", "search_vector", "metadata_vector")
     return {node.pk: node for node in rows}

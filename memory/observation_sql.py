@@ -153,14 +153,15 @@ EXPIRED = """
     SELECT o.node_id FROM observations o
      WHERE o.left_at < %s ORDER BY o.left_at LIMIT %s
 """
-# Support: the cited node is named in the part of the evidence, after `memory:`.
+# Support: the cited node is named in the part of the evidence, after `memory:`. One in
+# the trash may come back, and goes on to support until it is deleted.
 UNSAID = """
     SELECT v.id, v.quote, coalesce(c.content, ''), coalesce(c.title, ''), r.body
       FROM graph_evidence v
       JOIN graph_records r ON r.id = v.record_id
       LEFT JOIN graph_nodes c ON c.tenant_id = v.tenant_id
        AND c.project_id = v.project_id AND c.key = substr(v.part, 8)
-       AND c.trashed_at IS NULL AND (c.valid_to IS NULL OR c.gone_at IS NOT NULL)
+       AND (c.valid_to IS NULL OR c.gone_at IS NOT NULL)
      WHERE v.tenant_id = %s AND v.project_id = %s AND v.kind = 'derived'
        AND starts_with(v.part, 'memory:')
        AND (c.id IS NULL OR strpos(c.content, v.quote) = 0)

@@ -28,7 +28,7 @@ class AssertedInline(ReadOnlyInline):
     verbose_name_plural = "what it is evidence of"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Evidence]:
-        nodes = Node.objects.visible_to(staff(request))
+        nodes = Node.objects.visible_to(staff(request)).current()
         edges = Edge.objects.visible_to(staff(request))
         rows = super().get_queryset(request)
         rows = rows.filter(node__in=nodes) | rows.filter(edge__in=edges)

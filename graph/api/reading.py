@@ -22,6 +22,7 @@ from graph.explanations import explained, left_out, summary
 from graph.matching import matching
 from graph.models import Edge, Evidence, Node
 from graph.paths import Path, Paths, nearest, shortest_paths
+from graph.pruned import out_of_trash
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.steps import Hop
 
@@ -95,7 +96,7 @@ def evidence_of(row: Node | Edge, request: Request) -> QuerySet[Evidence]:
         tenant_id=row.tenant_id,
         project_id=row.project_id,
     )
-    related = rows.select_related("record__source", "record__run")
+    related = out_of_trash(rows).select_related("record__source", "record__run")
     return related.defer("record__body", "assertion")
 
 

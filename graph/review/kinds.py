@@ -49,7 +49,8 @@ class Flagged:
 class Decision:
     """A person's word on an item: what the verb of its kind is carried out with.
 
-    `text` and `title` are an edit's new words; `into` the node a merge keeps.
+    `text` and `title` are an edit's new words; `into` the node a merge keeps; `token`
+    confirms the consequences of a prune.
     """
 
     verb: Verb
@@ -60,6 +61,7 @@ class Decision:
     title: str | None = None
     text: str | None = None
     into: int | None = None
+    token: str = ""
 
 
 # Carries a verb out, in the transaction of the decision; returns what an undo needs.
@@ -94,11 +96,15 @@ class ReviewKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliance:
-    """What relies on a node, of one sort: so many, with a few by name and address."""
+    """What relies on a node, of one sort: so many, with a few by name and address.
+
+    `hidden` are those that the reader may not see, beside the `count` they may.
+    """
 
     name: str
     count: int
     examples: Sequence[tuple[str, str]] = ()
+    hidden: int = 0
 
 
 # What relies on nodes, as far as a reader may see it: (project, nodes, reader).

@@ -18,6 +18,7 @@ from connections.models import User
 from connections.refusals import Refused
 from graph.admin.scope import ProjectFilter, link_to, project_path
 from graph.models import Evidence, Node, Record
+from graph.pruned import out_of_trash
 from memory.fading import KEPT_DAYS
 from memory.models import Observation
 from memory.observations import forget, importance_of, pin, restore
@@ -98,9 +99,8 @@ class ObservationAdmin(ReadOnlyAdmin):
         reader = staff(request)
         rows: QuerySet[Observation] = super().get_queryset(request)
         # A column of a row knows no request: the row says who reads it.
-        return rows.filter(node__in=Node.objects.visible_to(reader)).annotate(
-            reader_id=Value(reader.pk)
-        )
+        readable = Node.objects.visible_to(reader).current()
+        return rows.filter(node__in=readable).annotate(reader_id=Value(reader.pk))
 
     @display(description="remembered")
     def text(self, observation: Observation) -> str:
@@ -139,12 +139,13 @@ class ObservationAdmin(ReadOnlyAdmin):
     @display(description="because of")
     def proofs(self, observation: Any) -> SafeString:
         reader = User.objects.get(pk=observation.reader_id)
-        rows = Evidence.objects.filter(
+        said = Evidence.objects.filter(
             tenant_id=observation.tenant_id,
             project_id=observation.project_id,
             node_id=observation.pk,
             record__in=Record.objects.visible_to(reader),
-        ).select_related("record")
+        )
+        rows = out_of_trash(said).select_related("record")
         if not rows:
             return format_html("{}", "nothing but what a person wrote")
         return format_html_join(

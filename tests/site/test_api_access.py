@@ -149,6 +149,21 @@ def test_no_address_was_forgotten_above():
         "memory/observations/{observation}/restore/",
         "memory/sync/",
     }
+    # With roles, in tests/graph/api/test_reviews.py.
+    tried |= {"review/items/", "review/items/<int:pk>/", "review/report/"}
+    verbs = [
+        "keep",
+        "prune",
+        "snooze",
+        "merge",
+        "edit",
+        "assign",
+        "hold",
+        "release",
+        "undo",
+    ]
+    tried |= {f"review/items/<int:pk>/{verb}/" for verb in verbs}
+    tried |= {"review/trash/", "review/trash/<int:pk>/restore/"}
     # With what it does, in tests/connections/databases/test_api.py.
     tried |= {"connections/databases/{database}/test/"}
     tried |= {"schema/", "docs/", ""}

@@ -14,13 +14,13 @@ from schemathesis.specs.openapi.checks import (
     positive_data_acceptance,
 )
 
-from connections.models import DatabaseQuery
+from connections.models import DatabaseQuery, Role
 from memory.ask import ask
 from memory.models import SavedQuery
 from memory.observations import Learned, remember
 from memory.remembering import remember_turn
 from tests.connections.api.callers import make_world
-from tests.factories import make_token
+from tests.factories import make_review_item, make_token
 from tests.targets import Target, make_database
 
 schema = schemathesis.openapi.from_wsgi(
@@ -48,11 +48,14 @@ def token(project, member):
 def known(project, member):
     """What there is to be read, by the part of the address before its id."""
     world = make_world(project, member)
+    project.memberships.filter(user=member).update(role=Role.REVIEWER)
     remembered = Learned(observation_type="fact", text="It is in May.", origin="hand")
     answered = ask(project, "When is the launch?", user=member)
     return {
         "nodes": world.first.pk,
         "edges": world.posted.pk,
+        "trash": 0,
+        "items": make_review_item(project, world.first).pk,
         "conversations": str(answered.conversation),
         "observations": remember(project, member, remembered).observation.pk,
         **_of_databases(project, member),
