@@ -36,6 +36,7 @@ from graph.models import (
     Node,
     Record,
     RefusedText,
+    StaleThreshold,
 )
 from memory.models import Conversation, Feedback, Observation
 from retrieval.models import Community
@@ -62,6 +63,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(Record, "Records", "receipt_long"),
         Section(EmbeddingModel, "Embedding models", "scatter_plot"),
         Section(RefusedText, "Refused texts", "block"),
+        Section(StaleThreshold, "Stale after", "schedule"),
         Section(Community, "Communities", "bubble_chart"),
         Section(Observation, "Memory", "psychology"),
     ),

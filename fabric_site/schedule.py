@@ -51,5 +51,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.retest_examples",
         "schedule": 86_400,
     },
+    "look for what should be reviewed": {
+        "task": "graph.tasks.scan_projects",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

@@ -13,6 +13,12 @@ class GraphConfig(AppConfig):
         from connections.models import Database
         from graph.databases import on_deletion
         from graph.embed import embedders
+        from graph.review import (  # noqa: F401 - each registers itself
+            find_identity,
+            find_low_confidence,
+            find_stale,
+            find_vanished,
+        )
 
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)

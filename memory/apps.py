@@ -12,6 +12,7 @@ class MemoryConfig(AppConfig):
             edge_tasks,
             edge_uses,
             records,
+            review_finders,
         )
         from memory.fading import due_nodes
         from memory.sql import agent_tool  # noqa: F401 - it registers itself

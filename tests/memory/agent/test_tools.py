@@ -58,7 +58,7 @@ class TestGraphTools:
     @pytest.mark.parametrize("of", ["email:1", "Start", "1", "[1]"])
     def test_a_thing_is_named_by_key_name_or_number(self, project, graph, member, of):
         reading = Reading(project, member, "?")
-        reading.sources.add_nodes([graph["mail"]])
+        reading.add_nodes([graph["mail"]])
         made, told = call_tool(reading, "walk", {"of": of})
         assert not made.error
         assert "Start -sent_by-> Ann Lee" in told.notes
@@ -138,7 +138,7 @@ class TestStaleClaims:
         )
         assert [c.name for c in answer.calls] == ["search", "search"]
         assert "since" in answer.calls[1].arguments
-        assert "200 days old" in answer.answer
+        assert "[1] is 6 months old (200 days, threshold: 90)" in answer.answer
         assert "found none" in answer.answer
 
     def test_one_says_what_is_newer(self, project, decision, member):
