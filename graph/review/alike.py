@@ -221,10 +221,12 @@ def _trigrams(text: str) -> set[str]:
 
 def _is_short_for(name: str, said: str) -> bool:
     """Return whether `name` is `said` with first names as initials: "a lee"."""
-    *firsts, last = name.split()
-    *others, family = said.split()
+    firsts, others = name.split(), said.split()
+    last, family = firsts[-1:], others[-1:]
+    firsts, others = firsts[:-1], others[:-1]
     return (
-        last == family
+        bool(firsts)
+        and last == family
         and len(firsts) <= len(others)
         and all(len(first) == 1 for first in firsts)
         and any(len(other) > 1 for other in others)

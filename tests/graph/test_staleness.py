@@ -30,7 +30,7 @@ SQL_AGE = f"""
                    %(updated_at)s::timestamptz AS updated_at,
                    %(confirmed_at)s::timestamptz AS confirmed_at,
                    %(last_evidence_at)s::timestamptz AS last_evidence_at) AS n
-"""
+"""  # noqa: S608
 MOMENTS = st.none() | st.datetimes(
     datetime(1990, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC)
 )

@@ -26,7 +26,9 @@ def put(project, *found, **options):
 
 
 class TestNewItems:
-    def test_each_subject_is_one_open_item_with_all_that_was_found(self, project, nodes):
+    def test_each_subject_is_one_open_item_with_all_that_was_found(
+        self, project, nodes
+    ):
         found = [
             flagged(
                 nodes[0],

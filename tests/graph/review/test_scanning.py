@@ -119,7 +119,7 @@ class TestAScan:
 
     def test_only_the_kinds_that_were_asked_for(self, project, world):
         assert set(scan(project, now=NOON, kinds=["stale"])) == {"stale"}
-        with pytest.raises(UnknownName, match="'rust'; there are: .*stale"):
+        with pytest.raises(UnknownName, match=r"'rust'; there are: .*stale"):
             scan(project, now=NOON, kinds=["rust"])
 
     def test_snoozed_items_whose_day_has_come_are_open(self, project, world):
@@ -193,5 +193,3 @@ class TestTheCommandAndTheTask:
         scan_project(project.pk)
         assert ReviewItem.objects.filter(project=project).exists()
         scan_project(10**9)
-
-
