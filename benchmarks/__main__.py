@@ -23,6 +23,7 @@ from benchmarks import (
     quality,
     search,
     sources,
+    stale,
     text_to_sql,
     walks,
 )
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "databases": databases.run,
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
+    "stale": stale.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import chain, combinations, product
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
+from zlib import crc32
 
 from connections.models import Audience, Project
 from graph.audiences import Audiences
@@ -21,6 +22,7 @@ from memory.learning.frames import Frame, contradicts
 from memory.learning.stances import opposed, stances
 from memory.models import Observation
 
+T = TypeVar("T")
 Type = Observation.Type
 # A fact and a decision can contradict one another, the others only their own type.
 _STATED = frozenset({Type.FACT.value, Type.DECISION.value})
@@ -58,9 +60,42 @@ class Said:
         """Return of each name it speaks of whether it is used, or used no longer."""
         return stances(self.text)
 
-    @property
-    def family(self) -> str:
-        return "stated" if self.type in _STATED else self.type
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is kept of each claim until it is known which are worth comparing: little,
+    for there may be a million."""
+
+    node_id: int
+    family: str
+    at: tuple[bool, float, int]
+    words: tuple[int, ...]
+    topic: int
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+
+    @classmethod
+    def of(cls, one: Said) -> Mark:
+        frame, names = one.frame, one.stances
+        moment = one.said_at.timestamp() if one.said_at else 0.0
+        return cls(
+            node_id=one.node_id,
+            family="stated" if one.type in _STATED else one.type,
+            # What has no date counts as older.
+            at=(one.said_at is not None, moment, one.node_id),
+            words=tuple(sorted(_number(word) for word in frame.words)),
+            topic=_number(frame.topic),
+            takes=tuple(name for name, is_taken in names.items() if is_taken),
+            gives=tuple(name for name, is_taken in names.items() if not is_taken),
+        )
+
+
+def _number(word: str) -> int:
+    """Return what stands for a word, the same in every process; 0 for none."""
+    return crc32(word.encode("utf-8", "replace")) if word else 0
+
+
+Load = Callable[[Sequence[int]], Mapping[int, Said]]
 
 
 @finders.register("contradiction")
@@ -69,19 +104,21 @@ def find_contradictions(project: Project, now: datetime) -> Iterator[Flagged]:
 
     What one person's memory holds against another's is nobody's to see, and left out.
     """
-    private = _private(project)
-    audiences = Audiences(project)
-    pairs = [
-        (old, new, reason)
-        for old, new, reason in contradictions(_said(project, now))
-        if not private >= {old.audience_id, new.audience_id}
-        or old.audience_id == new.audience_id
-    ]
-    for start in range(0, len(pairs), BATCH):
-        batch = pairs[start : start + BATCH]
-        nodes = list({one.node_id for old, new, _ in batch for one in (old, new)})
+    private, audiences = _private(project), Audiences(project)
+    marks = [Mark.of(Said(*row)) for row in _claims(project, now)]
+
+    def load(nodes: Sequence[int]) -> dict[int, Said]:
+        values = {**_scope(project, now), "nodes": list(nodes)}
+        return {row[0]: Said(*row) for row in fetch(review_sql.THESE_CLAIMS, values)}
+
+    for found in _batches(contradictions(marks, load)):
+        nodes = list({one.node_id for old, new, _ in found for one in (old, new)})
         uses, evidence = uses_of(project, nodes), evidence_of(project, nodes)
-        for old, new, reason in batch:
+        for old, new, reason in found:
+            if old.audience_id != new.audience_id and (
+                private >= {old.audience_id, new.audience_id}
+            ):
+                continue
             yield Flagged(
                 subject=about(old.key, new.key),
                 fingerprint=fingerprint(
@@ -99,17 +136,22 @@ def find_contradictions(project: Project, now: datetime) -> Iterator[Flagged]:
             )
 
 
-def contradictions(said: Sequence[Said]) -> Iterator[tuple[Said, Said, str]]:
-    """Yield each pair of `said` that cannot both hold, the older first, with the reason.
+def contradictions(
+    marks: Sequence[Mark], load: Load
+) -> Iterator[tuple[Said, Said, str]]:
+    """Yield each pair of claims that cannot both hold, the older first, with the reason.
 
-    Only those are compared that share a topic, a name they take a stance on, or one of
-    their rare words.
+    Only those are compared that share a topic, a name on which they take opposite
+    stances, or one of their rare words; `load` gives their texts.
     """
-    for family in {one.family for one in said}:
-        among = [one for one in said if one.family == family]
-        for old, new in _candidates(among):
-            if reason := disagreement(old, new):
-                yield old, new, reason
+    for pairs in _batches(candidates(marks)):
+        said = load(list({node for pair in pairs for node in pair}))
+        for one, other in pairs:
+            # What went since it was marked is not there.
+            if one in said and other in said:
+                old, new = said[one], said[other]
+                if reason := disagreement(old, new):
+                    yield old, new, reason
 
 
 def disagreement(old: Said, new: Said) -> str:
@@ -121,63 +163,77 @@ def disagreement(old: Said, new: Said) -> str:
     return ""
 
 
-def _candidates(among: Sequence[Said]) -> Iterator[tuple[Said, Said]]:
-    common = Counter(word for one in among for word in one.frame.words)
-    blocks: dict[str, list[Said]] = defaultdict(list)
-    takers: dict[str, list[Said]] = defaultdict(list)
-    givers: dict[str, list[Said]] = defaultdict(list)
-    for one in among:
-        for mark in _marks(one, common):
-            blocks[mark].append(one)
-        for name, takes_up in one.stances.items():
-            (takers if takes_up else givers)[name].append(one)
-    pairs = chain(
-        *(combinations(_newest(block), 2) for block in blocks.values()),
-        *(product(_newest(takers[n]), _newest(givers[n])) for n in sorted(givers)),
-    )
-    seen: set[tuple[int, int]] = set()
-    for one, other in pairs:
-        old, new = _in_order(one, other)
-        if (old.node_id, new.node_id) not in seen:
-            seen.add((old.node_id, new.node_id))
-            yield old, new
+Block = tuple[str, str, object]
 
 
-def _marks(one: Said, common: Counter[str]) -> Iterable[str]:
-    words = (word for word in one.frame.words if 1 < common[word] <= MOST_SHARING)
-    rare = sorted(words, key=lambda word: (common[word], word))[:RAREST]
-    return (f"topic {one.frame.topic}", *rare) if one.frame.topic else rare
+def candidates(marks: Sequence[Mark]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of claims that are worth comparing, each once, the older first.
+
+    Of those that share a topic or a name, the newest are held against all others.
+    """
+    ordered = sorted(marks, key=lambda mark: mark.at)
+    common = Counter((mark.family, word) for mark in ordered for word in mark.words)
+    blocks: dict[Block, list[int]] = defaultdict(list)
+    for place, mark in enumerate(ordered):
+        for block in (*_shared(mark, common), *_stances(mark)):
+            blocks[block].append(place)
+    newest = {block: places[-MOST_SHARING:] for block, places in blocks.items()}
+    for place, mark in enumerate(ordered):
+        wanted = (*_shared(mark, common), *_opposite(mark))
+        near = {other for block in wanted for other in newest.get(block, ())}
+        for other in sorted(near):
+            if other > place:
+                yield mark.node_id, ordered[other].node_id
+            # Met from the other side, unless that side left this one out.
+            elif other < place and not _meets(ordered[other], place, common, newest):
+                yield ordered[other].node_id, mark.node_id
 
 
-def _newest(block: Sequence[Said]) -> Sequence[Said]:
-    """Return all of a block, or the newest where more share it than can be compared."""
-    return sorted(block, key=_moment)[-MOST_SHARING:]
+def _meets(
+    older: Mark,
+    place: int,
+    common: Counter[tuple[str, int]],
+    newest: Mapping[Block, Sequence[int]],
+) -> bool:
+    wanted = (*_shared(older, common), *_opposite(older))
+    return any(place in newest.get(block, ()) for block in wanted)
 
 
-def _in_order(one: Said, other: Said) -> tuple[Said, Said]:
-    """Return both, the older first; what has no date counts as older."""
-    old, new = sorted((one, other), key=_moment)
-    return old, new
+def _shared(mark: Mark, common: Counter[tuple[str, int]]) -> Iterator[Block]:
+    if mark.topic:
+        yield mark.family, "topic", mark.topic
+    counted = ((common[mark.family, word], word) for word in mark.words)
+    rare = sorted(found for found in counted if 1 < found[0] <= MOST_SHARING)
+    for _, word in rare[:RAREST]:
+        yield mark.family, "word", word
 
 
-def _moment(said: Said) -> tuple[bool, float, str]:
-    at = said.said_at
-    return at is not None, at.timestamp() if at else 0.0, said.key
+def _stances(mark: Mark) -> Iterator[Block]:
+    yield from ((mark.family, "takes", name) for name in mark.takes)
+    yield from ((mark.family, "gives", name) for name in mark.gives)
 
 
-def _said(project: Project, now: datetime) -> list[Said]:
-    found: list[Said] = []
-    values: dict[str, Any] = {
-        "tenant": project.tenant_id,
-        "project": project.pk,
-        "now": now,
-        "most": PAGE,
-    }
+def _opposite(mark: Mark) -> Iterator[Block]:
+    yield from ((mark.family, "gives", name) for name in mark.takes)
+    yield from ((mark.family, "takes", name) for name in mark.gives)
+
+
+def _batches(found: Iterable[T]) -> Iterator[list[T]]:
+    rows = iter(found)
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def _scope(project: Project, now: datetime) -> dict[str, Any]:
+    return {"tenant": project.tenant_id, "project": project.pk, "now": now}
+
+
+def _claims(project: Project, now: datetime) -> Iterator[tuple[Any, ...]]:
     after = 0
+    values = {**_scope(project, now), "most": PAGE}
     while rows := fetch(review_sql.CLAIMS, {**values, "after": after}):
-        found += [Said(*row) for row in rows]
+        yield from rows
         after = rows[-1][0]
-    return found
 
 
 def _private(project: Project) -> set[int]:

@@ -9,14 +9,14 @@ CITATIONS = """
      GROUP BY n.id
 """
 # What memory holds now, whoever's it is, and the decisions that texts say.
-CLAIMS = """
+_HELD = """
     SELECT n.id, n.key, coalesce(o.observation_type, n.node_type), n.content,
            coalesce(n.valid_from, n.occurred_at), n.audience_id
       FROM graph_nodes n
       LEFT JOIN observations o ON o.node_id = n.id
       LEFT JOIN memory_scopes s ON s.id = o.scope_id
      WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
-       AND n.id > %(after)s AND n.trashed_at IS NULL AND n.gone_at IS NULL
+       AND n.trashed_at IS NULL AND n.gone_at IS NULL
        AND (n.valid_to IS NULL OR n.valid_to > %(now)s) AND n.content <> ''
        AND n.node_type IN ('commitment', 'decision', 'fact', 'insight', 'pattern',
                            'risk')
@@ -24,5 +24,6 @@ CLAIMS = """
             OR o.left_at IS NULL AND o.superseded_by_id IS NULL
                AND (o.leaves_at IS NULL OR o.leaves_at > s.ticks)
                AND o.status NOT IN ('done', 'dropped'))
-     ORDER BY n.id LIMIT %(most)s
 """
+CLAIMS = f"{_HELD} AND n.id > %(after)s ORDER BY n.id LIMIT %(most)s"
+THESE_CLAIMS = f"{_HELD} AND n.id = ANY(%(nodes)s)"

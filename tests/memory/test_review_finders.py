@@ -9,7 +9,13 @@ from graph.models import Node
 from memory.learning.stances import stances
 from memory.models import Observation
 from memory.observations import share
-from memory.review_finders import Said, contradictions, find_contradictions
+from memory.review_finders import (
+    MOST_SHARING,
+    Mark,
+    Said,
+    contradictions,
+    find_contradictions,
+)
 from tests.factories import NOON, make_audience, make_member, make_node
 from tests.memory.memories import again, kept
 
@@ -46,7 +52,11 @@ def claim(number, text, days=0, type="decision", audience=1):
 
 
 def pairs(*said):
-    return [(old.node_id, new.node_id) for old, new, _ in contradictions(said)]
+    """Return which of them disagree, the older first."""
+    known = {one.node_id: one for one in said}
+    marks = [Mark.of(one) for one in said]
+    found = contradictions(marks, lambda nodes: {n: known[n] for n in nodes})
+    return [(old.node_id, new.node_id) for old, new, _ in found]
 
 
 class TestWhatContradicts:
@@ -89,6 +99,16 @@ class TestWhatContradicts:
         ]
         found = {tuple(sorted(pairs(*order))) for order in permutations(said)}
         assert found == {((1, 2), (2, 3))}
+
+
+def test_of_a_name_that_many_speak_of_none_is_left_out_for_the_newest():
+    said = [claim(n, "We use Redis.", n) for n in range(1, MOST_SHARING + 20)]
+    last = claim(999, "We stopped using Redis.", 9_000)
+    first = claim(998, "We stopped using Redis.", -9)
+    assert {(n, 999) for n in range(20, MOST_SHARING + 20)} <= set(pairs(*said, last))
+    found = pairs(*said, first)
+    assert {new for _, new in found} == set(range(1, MOST_SHARING + 20))
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.django_db
