@@ -141,6 +141,19 @@ class TestStaleClaims:
         assert "[1] is 6 months old (200 days, threshold: 90)" in answer.answer
         assert "found none" in answer.answer
 
+    def test_an_old_message_is_cited_with_its_age_and_flag(self, project, member):
+        make_node(
+            project,
+            "m1",
+            "The pump of line 4 failed because its seal was dry.",
+            occurred_at=NOW - timedelta(days=214),
+        )
+        count_lexemes(project, always=True)
+        answer = ask(project, "Why did the pump of line 4 fail?", user=member)
+        assert answer.answer.endswith("\n\nMind the age: [1] is 7 months old.")
+        cited = answer.as_json()["citations"][0]
+        assert (cited["stale"]["is_stale"], cited["age"]) == (True, "7 months")
+
     def test_one_says_what_is_newer(self, project, decision, member):
         make_node(
             project,
