@@ -47,7 +47,7 @@ class TestTheFunctions:
         ("name", "days"), [("rust", 5), ("decision", 0), ("decision", 99_999)]
     )
     def test_what_cannot_be_set_is_a_clear_error(self, project, admin, name, days):
-        with pytest.raises(ThresholdRefused, match="there are: |from 1 to 36,500"):
+        with pytest.raises(ThresholdRefused, match=r"there are: |from 1 to 36,500"):
             set_threshold(project, name, days, by=admin)
         assert not StaleThreshold.objects.exists()
         assert verbs() == []
