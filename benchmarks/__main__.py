@@ -27,6 +27,7 @@ from benchmarks import (
     review,
     search,
     sources,
+    stale,
     text_to_sql,
     walks,
 )
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "audit": audit.run,
     "admin": admin.run,
     "review": review.run,
+    "stale": stale.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -41,6 +41,7 @@ from graph.models import (
     Node,
     Record,
     RefusedText,
+    StaleThreshold,
 )
 from memory.models import Conversation, Feedback, Observation, VerifiedExample
 from retrieval.models import Community
@@ -73,6 +74,7 @@ SECTIONS: dict[str, tuple[Section | Page, ...]] = {
     "Review": (
         Section(Feedback, "Feedback on answers", "thumbs_up_down"),
         Section(IdentityDecision, "Identity decisions", "call_merge"),
+        Section(StaleThreshold, "Stale after", "schedule"),
     ),
     "Knowledge": (
         Section(Node, "Nodes", "hub"),

@@ -14,6 +14,7 @@ from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
 from graph.api.reviews import ReportView, ReviewItemViewSet, TrashViewSet
+from graph.api.thresholds import ThresholdsViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
 from memory.api.databases import (
     DatabaseAskView,
@@ -47,6 +48,13 @@ docs = csp_update({"style-src": ["'unsafe-inline'"]})(
 urlpatterns = [
     *router.urls,
     path("graph/paths/", PathsView.as_view(), name="paths"),
+    path(
+        "review/thresholds/",
+        ThresholdsViewSet.as_view(
+            {"get": "list", "put": "update", "delete": "destroy"}
+        ),
+        name="review-thresholds",
+    ),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("review/report/", ReportView.as_view(), name="review-report"),
     path("connections/databases/", include("connections.api.database_schema")),

@@ -63,6 +63,10 @@ JOBS: dict[str, dict[str, Any]] = {
         "args": (True,),
     },
     "empty the trash": {"task": "graph.tasks.empty_trash", "schedule": 3600},
+    "look for what should be reviewed": {
+        "task": "graph.tasks.scan_projects",
+        "schedule": 86_400,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
     "verify the audit": {
         "task": "connections.tasks.verify_audit",

@@ -13,18 +13,23 @@ class GraphConfig(AppConfig):
         from connections.models import Database
         from graph.databases import on_deletion
         from graph.embed import embedders
+        from graph.figures import of_graph  # noqa: F401 - it registers itself
         from graph.ingest import after_runs
-        from graph.review import find_duplicates  # noqa: F401 - it registers itself
+        from graph.review import (  # noqa: F401 - each registers itself
+            find_duplicates,
+            find_identity,
+            find_low_confidence,
+            find_stale,
+            find_vanished,
+            own_kinds,
+            reliances,
+        )
         from graph.review.find_orphans import queue_all_orphans
 
+        own_kinds.register()
         after_runs.add("queue orphans", queue_all_orphans)
-        from graph.figures import of_graph  # noqa: F401 - its counters register themselves
-        from graph.review import own_kinds, reliances  # noqa: F401 - one registers itself
-
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)
-
-        own_kinds.register()
 
         name = settings.FABRIC["EMBEDDER"]
         if name not in embedders:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from connections.models import User
 from connections.records import node_types, relations
 from graph.models import Edge, Evidence, Identity, Node, Record
 from graph.pruned import out_of_trash
-from graph.staleness import age_of
+from graph.staleness import age_of, in_words, thresholds_of
 
 Direction = Literal["out", "in"]
 FEW, PAGE = 6, 50
@@ -106,7 +106,7 @@ def node(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "node": found,
         "kind": node_types.get(found.node_type),
-        "flags": flags(found),
+        "flags": flags(found, thresholds_of(found.project)),
         "original": found.url,
     }
     edges = Edge.objects.visible_to(user).of(found.project).live()
@@ -137,7 +137,7 @@ def node_of(user: User, pk: int) -> Node:
     return get_object_or_404(rows.select_related("project__tenant", "record"), pk=pk)
 
 
-def flags(node: Node) -> list[Flag]:
+def flags(node: Node, thresholds: Mapping[str, int | None]) -> list[Flag]:
     """Return what limits a node's worth, as words with their explanation."""
     found = []
     if node.gone_at:
@@ -149,11 +149,11 @@ def flags(node: Node) -> list[Flag]:
     if node.valid_to and node.valid_to <= timezone.now():
         found.append(Flag("Ended", f"Replaced or ended on {_day(node.valid_to)}."))
     kind = node_types.get(node.node_type)
-    age = age_of(node, timezone.now())
+    age = age_of(node, timezone.now(), thresholds)
     if age.is_stale and not (kind and kind.structure):
         found.append(
             Flag(
-                "Old",
+                f"{in_words(age.days or 0)} old",
                 f"Nothing has confirmed it for {age.days} days; a {node.node_type} is "
                 f"looked at again after {age.threshold}.",
             )

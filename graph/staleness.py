@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from graph.models import Node
+from connections.models import Project
+from graph.models import Node, StaleThreshold
 
-THRESHOLDS: dict[str, int | None] = {
+# As published; what a project sets stands in `StaleThreshold`. None: never.
+THRESHOLDS: Mapping[str, int | None] = {
     "decision": 90,
     "pattern": 180,
     "technology": 120,
@@ -15,6 +18,9 @@ THRESHOLDS: dict[str, int | None] = {
     "agent": None,
 }
 DEFAULT_THRESHOLD = 90
+# Stands for every type that has no threshold of its own.
+DEFAULT = "default"
+MONTH, YEAR = 30.44, 365.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +39,30 @@ class Age:
         )
 
 
-def age_of(node: Node, now: datetime) -> Age:
-    """Return the days since it was said, confirmed or met again, whichever is last."""
+def published() -> dict[str, int | None]:
+    """Return the published thresholds by type, with that of every other type."""
+    return {**THRESHOLDS, DEFAULT: DEFAULT_THRESHOLD}
+
+
+def thresholds_of(project: Project) -> Mapping[str, int | None]:
+    """Return a project's thresholds by type, in one statement; those it did not set are
+    the published ones, and `default` stands for every type without one."""
+    own = StaleThreshold.objects.filter(
+        tenant_id=project.tenant_id, project_id=project.pk
+    )
+    return published() | dict(own.values_list("node_type", "days"))
+
+
+def threshold_for(thresholds: Mapping[str, int | None], node_type: str) -> int | None:
+    """Return the days allowed a type; None: it is never stale."""
+    return thresholds.get(node_type, thresholds[DEFAULT])
+
+
+def age_of(node: Node, now: datetime, thresholds: Mapping[str, int | None]) -> Age:
+    """Return the days since it was said, confirmed or met again, whichever is last.
+
+    `graph.staleness_sql` says the same of many nodes at once.
+    """
     moments = (
         node.occurred_at or node.updated_at,
         node.confirmed_at,
@@ -42,4 +70,22 @@ def age_of(node: Node, now: datetime) -> Age:
     )
     latest = max((moment for moment in moments if moment), default=None)
     days = max(0, (now - latest).days) if latest else None
-    return Age(days, THRESHOLDS.get(node.node_type, DEFAULT_THRESHOLD))
+    return Age(days, threshold_for(thresholds, node.node_type))
+
+
+def warning(name: str, age: Age) -> str:
+    """Return the published warning of a stale node; empty where it is fresh."""
+    if not age.is_stale:
+        return ""
+    return (
+        f'STALE NODE: "{name}" is {age.days} days old (threshold: {age.threshold}d). '
+        "Verify before using."
+    )
+
+
+def in_words(days: int) -> str:
+    """Return a number of days as a person says it: "12 days", "7 months"."""
+    for least, length, name in ((2 * YEAR, YEAR, "year"), (60, MONTH, "month")):
+        if days >= least:
+            return f"{int(days / length)} {name}s"
+    return "1 day" if days == 1 else f"{days} days"

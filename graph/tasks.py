@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from celery import Task, shared_task
+from django.utils import timezone
 
 from connections.models import Project, Source
 from connections.providers.base import ProviderError
@@ -26,12 +27,15 @@ from graph.reembed import (
 )
 from graph.reembed import reembed as change_model
 from graph.review.pruning import purge_due
+from graph.review.scanning import scan
 
 # A part of a long filling; the next is a task of its own, so that a worker that is
 # killed or restarted loses little.
 REEMBED_SLICE_SECONDS = 1200
 # Building an index of millions of vectors is one statement.
 REEMBED_LIMIT_SECONDS = 6 * 3600
+# A day is long, and tomorrow's scan goes on where this one was ended.
+SCAN_LIMIT_SECONDS = 3600
 
 
 @shared_task(ignore_result=True)
@@ -142,3 +146,22 @@ def count_all_figures(reads_all: bool) -> None:
 def empty_trash() -> None:
     """Delete for good what lay in the trash for 30 days."""
     purge_due()
+
+
+@shared_task(ignore_result=True, expires=3600)
+def scan_projects() -> None:
+    """Look through every project for what should be reviewed, each in a task."""
+    for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
+        scan_project.delay(project_id)
+
+
+@shared_task(
+    ignore_result=True,
+    time_limit=SCAN_LIMIT_SECONDS,
+    soft_time_limit=SCAN_LIMIT_SECONDS - 60,
+)
+def scan_project(project_id: int) -> None:
+    """Put into the queue of a project what should be reviewed; remove nothing."""
+    project = Project.objects.select_related("tenant").filter(pk=project_id).first()
+    if project is not None:
+        scan(project, now=timezone.now())

@@ -10,7 +10,7 @@ from typing import Any
 
 from connections.records import JSON
 from memory.sql.tables import ShownTable
-from retrieval.results import Contribution, utc
+from retrieval.results import FRESH, Contribution, Staleness, utc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class Cited:
     quote: str
     timestamp: datetime | None
     is_gone: bool = False
+    stale: Staleness = FRESH
     contributions: Mapping[str, Contribution] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -41,6 +42,8 @@ class Cited:
             "quote": self.quote,
             "timestamp": utc(self.timestamp),
             "gone": self.is_gone,
+            "stale": asdict(self.stale),
+            "age": self.stale.told,
             "contributions": {a: asdict(c) for a, c in self.contributions.items()},
         }
 

@@ -14,6 +14,7 @@ class MemoryConfig(AppConfig):
             figures,
             records,
             repointing,
+            review_finders,
             review_kinds,
         )
         from memory.fading import due_nodes

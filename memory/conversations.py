@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from django.utils import timezone
+
 from connections.models import Project, User
 from graph.audiences import Audiences
+from graph.staleness import age_of, thresholds_of
 from memory.answers import Call, ChatAnswer, Cited
 from memory.models import Citation, Conversation, Turn
 from memory.sql.tables import tables_of
-from retrieval.results import Contribution
+from retrieval.results import FRESH, Contribution, Staleness
 
 # The type, and the beginning of the key, of what rows of databases are cited by.
 ROW = "db_table"
@@ -24,8 +29,15 @@ def start_conversation(project: Project, user: User, title: str) -> Conversation
     )
 
 
-def load_answer(turn: Turn) -> ChatAnswer:
-    """Return a stored turn as it was answered."""
+def load_answer(
+    turn: Turn, thresholds: Mapping[str, int | None] | None = None
+) -> ChatAnswer:
+    """Return a stored turn as it was answered, its sources as old as they are now.
+
+    Give the project's `thresholds` where several turns are read.
+    """
+    if thresholds is None:
+        thresholds = thresholds_of(turn.conversation.project)
     citations = turn.citations.select_related("node").order_by("n")
     return ChatAnswer(
         conversation=turn.conversation_id,
@@ -33,7 +45,7 @@ def load_answer(turn: Turn) -> ChatAnswer:
         question=turn.question,
         answer=turn.answer,
         grounded=turn.grounded,
-        citations=tuple(_load_citation(c) for c in citations),
+        citations=tuple(_load_citation(c, thresholds) for c in citations),
         calls=tuple(Call(**call) for call in turn.calls),
         effort=turn.effort,
         model=turn.model,
@@ -44,7 +56,7 @@ def load_answer(turn: Turn) -> ChatAnswer:
     )
 
 
-def _load_citation(citation: Citation) -> Cited:
+def _load_citation(citation: Citation, thresholds: Mapping[str, int | None]) -> Cited:
     node = citation.node
     # A table that is no node (yet) is a table all the same.
     is_row = citation.key.startswith(f"{ROW}:")
@@ -59,7 +71,17 @@ def _load_citation(citation: Citation) -> Cited:
         quote=citation.quote,
         timestamp=citation.timestamp,
         is_gone=not is_row if node is None else node.gone_at is not None,
+        stale=stale_now(citation, thresholds),
         contributions={
             arm: Contribution(**given) for arm, given in citation.contributions.items()
         },
     )
+
+
+def stale_now(citation: Citation, thresholds: Mapping[str, int | None]) -> Staleness:
+    """Return how old what is cited is by now; rows of databases, and what is gone from
+    the graph, have no age."""
+    node = citation.node
+    if node is None or citation.key.startswith(f"{ROW}:"):
+        return FRESH
+    return Staleness.of(age_of(node, timezone.now(), thresholds))

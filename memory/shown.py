@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from connections.models import User
 from connections.records import node_types
 from graph.models import Node
+from graph.staleness import thresholds_of
 from memory.agent.offline import MODEL
 from memory.answers import ChatAnswer, Cited
 from memory.chips import Chip, chips_of, ignored_in
@@ -112,7 +113,7 @@ class ShownTurn:
 
 
 def shown_turns(turns: Iterable[Turn], user: User) -> list[ShownTurn]:
-    """Return `turns` as `user` may see them."""
+    """Return `turns`, of one conversation, as `user` may see them."""
     turns = list(turns)
     said = Feedback.objects.filter(turn__in=turns, user=user)
     given = {feedback.turn_id: feedback for feedback in said}
@@ -121,6 +122,7 @@ def shown_turns(turns: Iterable[Turn], user: User) -> list[ShownTurn]:
     counted = kept.order_by().values_list("turn").annotate(Count("pk"))
     remembered = dict(counted)
     tables = shown_turn_tables(turns, user)
+    thresholds = thresholds_of(turns[0].conversation.project) if turns else None
     return [
         shown(
             turn,
@@ -128,6 +130,7 @@ def shown_turns(turns: Iterable[Turn], user: User) -> list[ShownTurn]:
             given.get(turn.pk),
             remembered.get(turn.pk, 0),
             tuple(tables.get(turn.pk, ())),
+            thresholds,
         )
         for turn in turns
     ]
@@ -139,6 +142,7 @@ def shown(
     feedback: Feedback | None = None,
     remembered: int = 0,
     tables: tuple[ShownTurnTable, ...] | None = None,
+    thresholds: Mapping[str, int | None] | None = None,
 ) -> ShownTurn:
     """Return `turn` as `user` may see it.
 
@@ -148,7 +152,7 @@ def shown(
     """
     if tables is None:
         tables = tuple(shown_turn_tables([turn], user).get(turn.pk, ()))
-    answer = load_answer(turn)
+    answer = load_answer(turn, thresholds)
     contents = _open_contents(user, answer)
     marked = _marked_quotes(turn)
     cards = tuple(_card(cited, contents, marked) for cited in answer.citations)

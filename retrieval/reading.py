@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from connections.models import Project
 from graph.models import Node
 from graph.models.node import MEMORY
 from graph.querysets import NodeQuerySet
-from graph.staleness import age_of
+from graph.staleness import age_of, thresholds_of
 from retrieval.arms.base import whole_key
 from retrieval.fusion import Fused
 from retrieval.ranking import authority, recency, scale_relevance
@@ -48,8 +48,10 @@ def read_results(
     found = _rows(visible, project, folded)
     scores = [one.fused.score for one in found]
     relevance = scale_relevance(scores) if scaled else scores
+    thresholds = thresholds_of(project) if found else {}
     return tuple(
-        _result(one, share, now) for one, share in zip(found, relevance, strict=True)
+        _result(one, share, now, thresholds)
+        for one, share in zip(found, relevance, strict=True)
     )
 
 
@@ -71,7 +73,12 @@ def _rows(
     ]
 
 
-def _result(found: _Found, relevance: float, now: datetime) -> Result:
+def _result(
+    found: _Found,
+    relevance: float,
+    now: datetime,
+    thresholds: Mapping[str, int | None],
+) -> Result:
     part, whole, fused = found.part, found.whole, found.fused
     metadata = dict(whole.metadata)
     if part is not whole:
@@ -81,7 +88,6 @@ def _result(found: _Found, relevance: float, now: datetime) -> Result:
             "part_title": part.title,
         }
     said = part.occurred_at or whole.occurred_at
-    age = age_of(whole, now)
     return Result(
         key=whole.key,
         node_id=whole.pk,
@@ -98,7 +104,7 @@ def _result(found: _Found, relevance: float, now: datetime) -> Result:
         source_kind=whole.source_kind,
         tags=tuple(whole.tags),
         is_gone=whole.gone_at is not None,
-        stale=Staleness(age.is_stale, age.days, age.threshold),
+        stale=Staleness.of(age_of(whole, now, thresholds)),
         contributions=fused.contributions,
         metadata=metadata,
         store="memory" if whole.origin == MEMORY else "graph",

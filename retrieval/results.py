@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from connections.records import JSON
+from graph.staleness import Age, in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,19 @@ class Staleness:
     is_stale: bool
     days: int | None
     threshold: int | None
+
+    @classmethod
+    def of(cls, age: Age) -> Staleness:
+        return cls(age.is_stale, age.days, age.threshold)
+
+    @property
+    def told(self) -> str:
+        """Return how old it is, as a person says it; empty where it is not stale."""
+        return in_words(self.days) if self.is_stale and self.days is not None else ""
+
+
+# Of what has no age, such as rows that were read just now.
+FRESH = Staleness(is_stale=False, days=None, threshold=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

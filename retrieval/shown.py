@@ -29,7 +29,6 @@ from retrieval.results import (
 from retrieval.understood import Chip, chips_of
 
 SHARED_WORDS = 12
-MONTH, YEAR = 30.44, 365.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +193,10 @@ def _result(
 
 def _badges(result: Result, audience: str) -> list[Badge]:
     found = []
-    if result.stale.is_stale and result.stale.days is not None:
+    if result.stale.told:
         found.append(
             Badge(
-                f"{age(result.stale.days)} old",
+                f"{result.stale.told} old",
                 f"Nothing has confirmed it for {result.stale.days} days; what is of "
                 f"this type is looked at again after {result.stale.threshold}.",
                 "warn",
@@ -241,11 +240,3 @@ def shares(
         )
         for arm in sorted(given, key=lambda arm: (-given[arm], arm))
     )
-
-
-def age(days: int) -> str:
-    """Return a number of days as a person says it: "12 days", "7 months"."""
-    for least, length, name in ((2 * YEAR, YEAR, "year"), (60, MONTH, "month")):
-        if days >= least:
-            return f"{int(days / length)} {name}s"
-    return "1 day" if days == 1 else f"{days} days"

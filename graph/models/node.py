@@ -24,6 +24,19 @@ from graph.querysets import NodeQuerySet
 EXTRACTION, MEMORY = "extraction", "memory"
 # Made for an edge that somebody wrote, until a record of its own comes.
 IMPLIED = "implied"
+# Claims say how things are, and may have ceased to be so; people look at them again. A
+# record (a message, a mail, a sentence) says what was said that day, whatever came after.
+CLAIMS = (
+    "blocker",
+    "commitment",
+    "decision",
+    "fact",
+    "insight",
+    "pattern",
+    "preference",
+    "risk",
+    "technology",
+)
 # What nobody names in a text: texts themselves, containers, identities of persons,
 # columns of databases.
 UNNAMED_TYPES = (
@@ -160,6 +173,17 @@ class Node(Scoped):
                 fields=("id",),
                 condition=Q(embedding_model__isnull=True),
                 name="graph_nodes_not_embedded",
+            ),
+            # What a scan for the review reads, in the order of its pages.
+            models.Index(
+                fields=("tenant", "project", "id"),
+                condition=Q(node_type__in=CLAIMS),
+                name="graph_nodes_claims",
+            ),
+            models.Index(
+                fields=("tenant", "project", "id"),
+                condition=Q(gone_at__isnull=False),
+                name="graph_nodes_gone",
             ),
             # Things by the first and the last word of their name, for finding them in
             # texts.

@@ -24,7 +24,8 @@ _FOUND = """
 """
 # Items there are: an open or snoozed one learns what is known now. What was decided
 # comes back with other evidence only; what was withdrawn, unless somebody decided on
-# just this evidence before.
+# just this evidence before. Each is looked up by its key, whatever the planner thinks
+# of a table that was empty a moment ago.
 MEET = f"""
     {_FOUND}, held AS (
         SELECT i.id, i.state AS was, f.*,
@@ -38,11 +39,11 @@ MEET = f"""
                               AND d.verb NOT IN ('snooze', 'assign'))
                       THEN 'open'
                     ELSE i.state END AS becomes
-          FROM graph_review_items i JOIN found f ON f.subject = i.subject
-         WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
-           AND i.kind = %(kind)s AND i.subject = ANY(%(subjects)s)
-         ORDER BY i.id
-           FOR NO KEY UPDATE OF i
+          FROM found f CROSS JOIN LATERAL (
+               SELECT g.* FROM graph_review_items g
+                WHERE g.tenant_id = %(tenant)s AND g.project_id = %(project)s
+                  AND g.kind = %(kind)s AND g.subject = f.subject
+                  FOR NO KEY UPDATE OF g) i
     ), changed AS (
         UPDATE graph_review_items i
            SET state = h.becomes, fingerprint = h.fingerprint, why = h.why,

@@ -110,7 +110,11 @@ class Reliance:
 # What relies on nodes, as far as a reader may see it: (project, nodes, reader).
 Dependants = Callable[[Project, Sequence[int], User], Sequence[Reliance]]
 
+# How often nodes are used, of one sort: (project, nodes) -> counts of those that are.
+UsageCounts = Callable[[Project, Sequence[int]], Mapping[int, int]]
+
 review_kinds: Registry[ReviewKind] = Registry("kind of review")
 # By the name of the kind whose items they find.
 finders: Registry[Find] = Registry("finder of review items")
 dependants: Registry[Dependants] = Registry("sort of reliance")
+usage_counts: Registry[UsageCounts] = Registry("count of uses")

@@ -11,7 +11,13 @@ from memory.agent import events, storing, support
 from memory.agent.citations import CitationFilter
 from memory.agent.database import database
 from memory.agent.events import Event
-from memory.agent.newer import Checked, in_words, look_for_newer
+from memory.agent.newer import (
+    Checked,
+    ages_in_words,
+    in_words,
+    look_for_newer,
+    tells_age,
+)
 from memory.agent.sources import Source
 from memory.agent.tools import Reading, Told, call_tool
 from memory.answers import Call, ChatAnswer, Cited
@@ -107,12 +113,23 @@ class Draft:
         yield from self._tell(self._filter.close())
 
     def say_notes(self) -> Iterator[Event]:
-        """Say of each stale source that is cited what the look for newer found."""
+        """Say of each stale source that is cited how old it is, and what the look for
+        newer found; what already says so is left alone."""
+        cited = list(self._filter.cited.items())
+        checked = {check.source.number for check in self.checks}
+        found = ((n, self.reading.sources.found[number]) for number, n in cited)
+        untold = [
+            source
+            for n, source in found
+            if source.number not in checked and not tells_age(self.text, n, source)
+        ]
         for check in self.checks:
             if check.source.number in self._filter.cited:
                 newer = [source.number for source in check.newer]
                 note = in_words(check, check.source.number, newer)
                 yield from self.say(f"\n\n{note}")
+        if ages := ages_in_words(untold):
+            yield from self.say(f"\n\n{ages}")
         yield from self.end_text()
 
     def weigh(self) -> bool:

@@ -24,7 +24,8 @@ AROUND, MOMENTS, WAYS = 15, 20, 3
 DEPTH = 4
 SHOWN = (
     *("key", "node_type", "title", "content", "context", "origin", "metadata"),
-    *("occurred_at", "gone_at", "record__permalink"),
+    *("occurred_at", "updated_at", "confirmed_at", "last_evidence_at"),
+    *("gone_at", "record__permalink"),
 )
 _THING = {
     "type": "string",
@@ -73,7 +74,7 @@ def walk(reading: Reading, arguments: Mapping[str, Any]) -> Told:
     if not around.is_complete:
         notes.append("There is more around it than is shown.")
     met = [rows[pk] for pk in around.distances if pk in rows]
-    sources = reading.sources.add_nodes(node for node in met if node.content)
+    sources = reading.add_nodes(node for node in met if node.content)
     return Told(tuple(sources), tuple(dict.fromkeys(notes)), len(met))
 
 
@@ -97,7 +98,7 @@ def between(reading: Reading, start: int, end: int) -> Told:
     ways = [path for path in found.paths if set(path.nodes) <= rows.keys()]
     reading.hops += max((len(path.hops) for path in ways), default=0)
     on_way = dict.fromkeys(pk for path in ways for pk in path.nodes)
-    sources = reading.sources.add_nodes(rows[pk] for pk in on_way if rows[pk].content)
+    sources = reading.add_nodes(rows[pk] for pk in on_way if rows[pk].content)
     notes = tuple(told(path, rows) for path in ways)
     if not notes:
         notes = (f"No way of at most {DEPTH} steps is known.",)
@@ -128,7 +129,7 @@ def timeline(reading: Reading, arguments: Mapping[str, Any]) -> Told:
         for moment in known
     )
     met = dict.fromkeys(moment.node_id for moment in known)
-    sources = reading.sources.add_nodes(rows[pk] for pk in met if rows[pk].content)
+    sources = reading.add_nodes(rows[pk] for pk in met if rows[pk].content)
     return Told(tuple(sources), notes, len(known))
 
 

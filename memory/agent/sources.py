@@ -7,18 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graph.models import Node
-from graph.models.node import MEMORY
+from graph.models.node import CLAIMS, MEMORY
+from graph.staleness import Age, age_of, warning
 from memory.answers import Cited
 from memory.extract import QUOTE_CHARACTERS
-from retrieval.results import Contribution, Result, Staleness
-
-# Claims say how things are, and may have ceased to be so. A record (a message, a mail,
-# a sentence) says what was said that day, whatever came after.
-CLAIMS = frozenset(
-    {"decision", "pattern", "technology", "preference", "blocker", "fact"}
-    | {"commitment", "risk", "insight"}
-)
-FRESH = Staleness(is_stale=False, days=None, threshold=None)
+from retrieval.results import FRESH, Contribution, Result, Staleness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +41,7 @@ class Source:
     @property
     def warning(self) -> str:
         """Return the warning of a stale source; empty where it is fresh."""
-        if not self.stale.is_stale:
-            return ""
-        return (
-            f'STALE NODE: "{self.name}" is {self.stale.days} days old '
-            f"(threshold: {self.stale.threshold}d). Verify before using."
-        )
+        return warning(self.name, Age(self.stale.days, self.stale.threshold))
 
     @property
     def needs_newer(self) -> bool:
@@ -71,6 +59,7 @@ class Source:
             quote=quote,
             timestamp=self.timestamp,
             is_gone=self.is_gone,
+            stale=self.stale,
             contributions=self.contributions,
         )
 
@@ -100,8 +89,17 @@ class Sources:
     def add_results(self, results: Iterable[Result]) -> list[Source]:
         return [self._add(_of_result(result)) for result in results]
 
-    def add_nodes(self, nodes: Iterable[Node]) -> list[Source]:
-        return [self._add(_of_node(node)) for node in nodes]
+    def add_nodes(
+        self,
+        nodes: Iterable[Node],
+        *,
+        now: datetime,
+        thresholds: Mapping[str, int | None],
+    ) -> list[Source]:
+        return [
+            self._add(_of_node(node, Staleness.of(age_of(node, now, thresholds))))
+            for node in nodes
+        ]
 
     def add_rows(self, rows: Iterable[SourceRow]) -> list[Source]:
         """Add rows of databases: each has its own number, and the key of its table."""
@@ -150,7 +148,7 @@ def _of_result(result: Result) -> dict[str, object]:
     }
 
 
-def _of_node(node: Node) -> dict[str, object]:
+def _of_node(node: Node, stale: Staleness) -> dict[str, object]:
     return {
         "key": node.key,
         "node_id": node.pk,
@@ -162,6 +160,7 @@ def _of_node(node: Node) -> dict[str, object]:
         "timestamp": node.occurred_at,
         "store": MEMORY if node.origin == MEMORY else "graph",
         "is_gone": node.gone_at is not None,
+        "stale": stale,
     }
 
 

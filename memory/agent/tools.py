@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,9 @@ from connections.providers.chat import Tool
 from connections.records import JSON
 from connections.refusals import Refused
 from connections.registry import Registry, UnknownName
+from graph.models import Node
 from graph.querysets import NodeQuerySet
+from graph.staleness import thresholds_of
 from memory.agent.database import database
 from memory.agent.sources import Source, Sources
 from memory.answers import Call
@@ -60,6 +62,15 @@ class Reading:
     tables: list[ShownTable] = field(default_factory=list)
     shown_in: str = ""
     stop: Callable[[], bool] = never
+    _thresholds: Mapping[str, int | None] | None = None
+
+    def add_nodes(self, nodes: Iterable[Node]) -> list[Source]:
+        """Return `nodes` as sources, with their ages by the project's thresholds."""
+        if self._thresholds is None:
+            self._thresholds = thresholds_of(self.project)
+        return self.sources.add_nodes(
+            nodes, now=timezone.now(), thresholds=self._thresholds
+        )
 
     def nodes(self) -> NodeQuerySet:
         """Return the nodes of the project that the asker may see now."""

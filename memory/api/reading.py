@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rest_framework.request import Request
@@ -10,8 +11,10 @@ from rest_framework.request import Request
 from connections.api.permissions import caller, visible
 from connections.models import Project
 from graph.models import Node
+from graph.staleness import thresholds_of
 from memory.agent.storing import settle_dead
 from memory.api.serializers import ConversationSerializer
+from memory.conversations import stale_now
 from memory.models import Citation, Conversation, Turn
 from memory.sql.result_grids import ShownTurnTable, shown_turn_tables
 from memory.sql.tables import as_shown
@@ -34,7 +37,8 @@ def conversation_with_turns(found: Conversation, request: Request) -> dict[str, 
     turns = list(found.turns.prefetch_related("citations__node__record"))
     opened = _open_nodes(turns, request, found.project)
     tables = shown_turn_tables(turns, caller(request))
-    said = [_turn(turn, opened, tables.get(turn.pk, ())) for turn in turns]
+    thresholds = thresholds_of(found.project)
+    said = [_turn(turn, opened, tables.get(turn.pk, ()), thresholds) for turn in turns]
     return {**ConversationSerializer(found).data, "turns": said}
 
 
@@ -50,7 +54,10 @@ def _open_nodes(turns: list[Turn], request: Request, project: Project) -> set[in
 
 
 def _turn(
-    turn: Turn, opened: set[int], tables: Sequence[ShownTurnTable]
+    turn: Turn,
+    opened: set[int],
+    tables: Sequence[ShownTurnTable],
+    thresholds: Mapping[str, int | None],
 ) -> dict[str, Any]:
     citations = list(turn.citations.all())
     closed = {c.n for c in citations if c.node_id and c.node_id not in opened}
@@ -60,7 +67,7 @@ def _turn(
         "question": turn.question,
         "answer": "" if withheld else turn.answer,
         "grounded": turn.grounded,
-        "citations": [_citation(c) for c in citations if c.n not in closed],
+        "citations": [_citation(c, thresholds) for c in citations if c.n not in closed],
         "sql": [] if withheld else [as_shown(table.row).as_json() for table in tables],
         "calls": turn.calls,
         "lambda": turn.effort,
@@ -73,8 +80,10 @@ def _turn(
     }
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
-    node = citation.node
+def _citation(
+    citation: Citation, thresholds: Mapping[str, int | None]
+) -> dict[str, Any]:
+    node, stale = citation.node, stale_now(citation, thresholds)
     return {
         "n": citation.n,
         "key": citation.key,
@@ -86,4 +95,6 @@ def _citation(citation: Citation) -> dict[str, Any]:
         "quote": citation.quote,
         "timestamp": utc(citation.timestamp),
         "gone": node is None or node.gone_at is not None,
+        "stale": asdict(stale),
+        "age": stale.told,
     }

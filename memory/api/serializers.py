@@ -72,6 +72,23 @@ _Citation = inline_serializer(
         "quote": _text(),
         "timestamp": serializers.DateTimeField(allow_null=True),
         "gone": serializers.BooleanField(help_text="It vanished at its source."),
+        "stale": inline_serializer(
+            "StaleCitation",
+            {
+                "is_stale": serializers.BooleanField(),
+                "days": serializers.IntegerField(
+                    allow_null=True,
+                    help_text="Since it was said, confirmed or met again.",
+                ),
+                "threshold": serializers.IntegerField(
+                    allow_null=True, help_text="Days allowed its type; null: any."
+                ),
+            },
+        ),
+        "age": serializers.CharField(
+            allow_blank=True,
+            help_text='As a person says it, "7 months"; empty where it is not stale.',
+        ),
     },
     many=True,
 )

@@ -31,7 +31,8 @@ QUOTE_CHARACTERS = 300
 SHORT_LEAST = 5
 SHOWN = (
     *("key", "node_type", "title", "content", "context", "origin", "metadata"),
-    *("occurred_at", "gone_at", "record__permalink"),
+    *("occurred_at", "updated_at", "confirmed_at", "last_evidence_at"),
+    *("gone_at", "record__permalink"),
 )
 _FOLLOWED_BY = re.compile(r"\s+([A-ZÄÖÜ][\w'-]*)")
 

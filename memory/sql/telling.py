@@ -131,7 +131,7 @@ def _joined_lines(
     lines, texts = [], []
     for place, row in enumerate(rows.rows[: len(sources)]):
         said = joined.mentions.get(place, ())
-        found = reading.sources.add_nodes(one.node for one in said)
+        found = reading.add_nodes(one.node for one in said)
         line = _cited(f"- {plain(row_in_words(rows.columns, row))}", [sources[place]])
         lines.append(f"{line}\n{_threads(said, found)}")
         texts += found

@@ -119,6 +119,7 @@ function card(source) {
   put("n", source.quote ? String(source.n) : "");
   put("kind", (source.type ?? "").replaceAll("_", " "));
   put("context", source.title ? source.context : "");
+  put("age", source.age ? `${source.age} old` : "");
   put("quote", source.quote);
   const title = made.querySelector("[data-title]");
   title.textContent = source.title || source.context || source.key;

@@ -259,6 +259,6 @@ class TestAnswers:
             make_node(project, f"file:{n}.md", node_type="file")
             make_node(project, f"file:{n}.md#0", f"pump {n}", node_type="section")
         index(project)
-        with django_assert_max_num_queries(26):
+        with django_assert_max_num_queries(27):
             answer = search(project, "pump", user=member)
         assert len(answer.results) == 20

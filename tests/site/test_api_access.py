@@ -37,6 +37,7 @@ READ = [
     ("get", "memory/graph/?project=acme/main", None),
     ("get", "memory/environments", None),
     ("get", "memory/environments/", None),
+    ("get", "review/thresholds/?project=acme/main", None),
     ("post", "search/", {"project": "acme/main", "query": "launch"}),
 ]
 ASK = ("post", "chat/", {"project": "acme/main", "question": "When is the launch?"})

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from graph.embed import embed_backlog
 from memory.agent import run
 from retrieval.frequencies import count_lexemes
-from tests.factories import NOON, make_node
+from tests.factories import make_node
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def corpus(project):
             text,
             title=title,
             context=f"Ann Lee · {key}",
-            occurred_at=NOON,
+            occurred_at=timezone.now(),
         )
         for key, title, text in (
             ("m1", "Pump", "The pump of line 4 failed because its seal was dry."),

@@ -58,7 +58,7 @@ class TestGraphTools:
     @pytest.mark.parametrize("of", ["email:1", "Start", "1", "[1]"])
     def test_a_thing_is_named_by_key_name_or_number(self, project, graph, member, of):
         reading = Reading(project, member, "?")
-        reading.sources.add_nodes([graph["mail"]])
+        reading.add_nodes([graph["mail"]])
         made, told = call_tool(reading, "walk", {"of": of})
         assert not made.error
         assert "Start -sent_by-> Ann Lee" in told.notes
@@ -138,8 +138,21 @@ class TestStaleClaims:
         )
         assert [c.name for c in answer.calls] == ["search", "search"]
         assert "since" in answer.calls[1].arguments
-        assert "200 days old" in answer.answer
+        assert "[1] is 6 months old (200 days, threshold: 90)" in answer.answer
         assert "found none" in answer.answer
+
+    def test_an_old_message_is_cited_with_its_age_and_flag(self, project, member):
+        make_node(
+            project,
+            "m1",
+            "The pump of line 4 failed because its seal was dry.",
+            occurred_at=NOW - timedelta(days=214),
+        )
+        count_lexemes(project, always=True)
+        answer = ask(project, "Why did the pump of line 4 fail?", user=member)
+        assert answer.answer.endswith("\n\nMind the age: [1] is 7 months old.")
+        cited = answer.as_json()["citations"][0]
+        assert (cited["stale"]["is_stale"], cited["age"]) == (True, "7 months")
 
     def test_one_says_what_is_newer(self, project, decision, member):
         make_node(
