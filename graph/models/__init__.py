@@ -1,5 +1,6 @@
 from graph.models.edge import Edge, PendingEdge
 from graph.models.embedding import EmbeddingModel, RefusedText
+from graph.models.erasure import ErasedName, Erasure
 from graph.models.evidence import Evidence
 from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
@@ -17,6 +18,8 @@ __all__ = [
     "Alias",
     "Edge",
     "EmbeddingModel",
+    "ErasedName",
+    "Erasure",
     "Evidence",
     "ExtractedText",
     "ExtractionAnswer",

@@ -1,0 +1,169 @@
+"""SQL of erasing records: text only, one caller each."""
+
+BATCH_OF_SOURCE = """
+    SELECT r.id FROM graph_records r
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.source_id = %(source)s
+     ORDER BY r.key LIMIT %(most)s
+"""
+NAMES_IN_AUDIENCES = """
+    SELECT DISTINCT r.audience_id FROM graph_records r WHERE r.id = ANY(%(records)s)
+"""
+# What the records are evidence of, and what they describe.
+TOUCHED_NODES = """
+    SELECT v.node_id FROM graph_evidence v
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.record_id = ANY(%(records)s) AND v.node_id IS NOT NULL
+    UNION
+    SELECT n.id FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.record_id = ANY(%(records)s)
+"""
+TOUCHED_EDGES = """
+    SELECT DISTINCT e.id, e.source_id, e.target_id, e.position
+      FROM graph_evidence v JOIN graph_edges e ON e.id = v.edge_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.record_id = ANY(%(records)s)
+"""
+FORGET_EVIDENCE = """
+    DELETE FROM graph_evidence v
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.record_id = ANY(%(records)s)
+"""
+# A node of a source lives by what is said of it, one read out of texts by any proof.
+GONE_NODES = """
+    SELECT n.id FROM graph_nodes n
+     WHERE n.id = ANY(%(nodes)s)
+       AND (n.origin = 'source' AND NOT EXISTS (
+               SELECT 1 FROM graph_evidence v
+                WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+                  AND v.node_id = n.id AND v.kind <> 'derived')
+         OR n.origin = 'extraction' AND NOT EXISTS (
+               SELECT 1 FROM graph_evidence v
+                WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+                  AND v.node_id = n.id))
+"""
+# What other records say of edges at nodes that go: it waits for that end again.
+UNDRAWN = """
+    WITH gone_keys (key) AS (
+        SELECT i.key FROM graph_identities i WHERE i.node_id = ANY(%(gone)s)
+    ), said (id) AS (
+        SELECT v.id FROM graph_edges e JOIN graph_evidence v ON v.edge_id = e.id
+           AND v.tenant_id = e.tenant_id AND v.project_id = e.project_id
+         WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+           AND e.source_id = ANY(%(gone)s)
+        UNION
+        SELECT v.id FROM graph_edges e JOIN graph_evidence v ON v.edge_id = e.id
+           AND v.tenant_id = e.tenant_id AND v.project_id = e.project_id
+         WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+           AND e.target_id = ANY(%(gone)s)
+        UNION
+        SELECT v.id FROM graph_evidence v
+         WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+           AND v.edge_id IS NOT NULL AND v.via_source <> ''
+           AND v.via_source IN (SELECT k.key FROM gone_keys k)
+        UNION
+        SELECT v.id FROM graph_evidence v
+         WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+           AND v.edge_id IS NOT NULL AND v.via_target <> ''
+           AND v.via_target IN (SELECT k.key FROM gone_keys k)
+    )
+    SELECT v.id, e.id, v.record_id, v.kind = 'said',
+           coalesce(nullif(v.via_source, ''), s.key), e.relation,
+           coalesce(nullif(v.via_target, ''), t.key),
+           v.weight, v.quote, e.position::text, r.occurred_at, e.valid_from,
+           coalesce(v.assertion->'otherwise', '[]'::jsonb)::text
+      FROM said JOIN graph_evidence v ON v.id = said.id
+      JOIN graph_edges e ON e.id = v.edge_id
+      JOIN graph_nodes s ON s.id = e.source_id
+      JOIN graph_nodes t ON t.id = e.target_id
+      JOIN graph_records r ON r.id = v.record_id
+     WHERE v.record_id <> ALL(%(records)s)
+       AND r.source_id IS DISTINCT FROM %(source)s
+       AND v.record_id <> ALL(%(doomed)s)
+"""
+WAIT_AGAIN = """
+    INSERT INTO graph_pending_edges
+           (tenant_id, project_id, record_id, source_key, relation, target_key, draft)
+    SELECT %(tenant)s, %(project)s, d.record_id, d.source_key, d.relation,
+           d.target_key, d.draft::jsonb
+      FROM unnest(%(record_ids)s::bigint[], %(source_keys)s::text[],
+                  %(relations)s::text[], %(target_keys)s::text[], %(drafts)s::text[])
+           AS d (record_id, source_key, relation, target_key, draft)
+    ON CONFLICT (tenant_id, project_id, record_id, source_key, relation, target_key)
+    DO NOTHING
+"""
+# Edges that ended have no evidence to say whose word they were: those at a node that
+# lost evidence go with it.
+FORGET_ENDED_EDGES = """
+    DELETE FROM graph_edges e
+     WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+       AND e.valid_to IS NOT NULL
+       AND (e.source_id = ANY(%(nodes)s) OR e.target_id = ANY(%(nodes)s))
+       AND NOT EXISTS (SELECT 1 FROM graph_evidence v
+                        WHERE v.tenant_id = e.tenant_id
+                          AND v.project_id = e.project_id AND v.edge_id = e.id)
+"""
+DELETE_NODES = "DELETE FROM graph_nodes n WHERE n.id = ANY(%(nodes)s)"
+DELETE_RECORDS = """
+    DELETE FROM graph_records r
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.id = ANY(%(records)s)
+"""
+# A node whose last description went, which something else still implies.
+UNDESCRIBE = """
+    UPDATE graph_nodes n
+       SET title = '', content = '', context = '', tags = '{}', metadata = '{}',
+           updated_at = now()
+     WHERE n.id = ANY(%(nodes)s) AND n.origin = 'source'
+       AND n.record_id = ANY(%(records)s)
+       AND NOT EXISTS (SELECT 1 FROM graph_evidence v
+                        WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+                          AND v.node_id = n.id AND v.kind = 'said')
+"""
+# A node that one record describes keeps its words itself, not beside its evidence.
+LONE_ASSERTIONS = """
+    UPDATE graph_evidence v SET assertion = NULL
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.node_id = ANY(%(nodes)s) AND v.assertion IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM graph_evidence o
+                        WHERE o.tenant_id = v.tenant_id AND o.project_id = v.project_id
+                          AND o.node_id = v.node_id AND o.kind = 'said'
+                          AND o.record_id <> v.record_id)
+"""
+# Where items that stay stand in their threads, channels and meetings.
+PLACES_OF = """
+    SELECT e.source_id, e.target_id, e.position FROM graph_edges e
+     WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+       AND e.source_id = ANY(%(nodes)s) AND e.position IS NOT NULL
+       AND e.valid_to IS NULL
+"""
+# What nothing supports any more: whose words it was made of cannot be said, so it goes.
+FORGET_BARE_NODES = """
+    DELETE FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.origin = 'extraction' AND n.valid_to IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM graph_evidence v
+                        WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+                          AND v.node_id = n.id)
+"""
+REVIEW_OF = """
+    DELETE FROM graph_review_items i
+     WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+       AND (i.node_id = ANY(%(nodes)s) OR i.other_id = ANY(%(nodes)s))
+"""
+TOMBSTONES_OF = """
+    DELETE FROM graph_tombstones t
+     WHERE t.tenant_id = %(tenant)s AND t.project_id = %(project)s
+       AND t.key IN (SELECT n.key FROM graph_nodes n WHERE n.id = ANY(%(nodes)s))
+"""
+# What was drafted under a key that another node stands for: by whom, and as what.
+DRAFTED_ELSEWHERE = """
+    SELECT v.via_target, r.audience_id, n.node_type, n.language
+      FROM graph_evidence v JOIN graph_nodes n ON n.id = v.node_id
+      JOIN graph_records r ON r.id = v.record_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.via_target = ANY(%(keys)s) AND v.via_target <> ''
+       AND v.node_id IS NOT NULL AND v.kind = 'said'
+     ORDER BY v.via_target, v.id
+"""
