@@ -24,7 +24,7 @@ from graph.aliases import canonical, repoint, write_aliases
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import GraphScope, Places, refresh_follows, settle_edges
-from graph.erasers import Going, tell_going
+from graph.erasers import Going, tell_changed, tell_going
 from graph.known import Lookup
 from graph.locks import lock_project
 
@@ -106,17 +106,22 @@ class _Removal:
             )
         )
         self._delete("graph_review_items", erasing_sql.REVIEW_OF)
+        self._delete("audit_details", erasing_sql.DETAILS_NAMING_GOING, gone)
         self._delete("graph_edges", erasing_sql.FORGET_ENDED_EDGES)
         self.params["nodes"] = gone
         self._delete("graph_tombstones", erasing_sql.TOMBSTONES_OF)
         self._delete("graph_nodes", erasing_sql.DELETE_NODES)
-        self._tell_anew(sorted({*changed, *self._repoint(moved)}))
+        kept = sorted({*changed, *self._repoint(moved)})
+        self._tell_anew(kept)
+        self.counts += tell_changed(self.scope.project, kept)
         refresh_follows(self.scope, self.places)
         self._delete("graph_records", erasing_sql.DELETE_RECORDS)
         return self.counts
 
-    def _delete(self, table: str, statement: str) -> None:
-        self.counts[table] += execute(statement, self.params)
+    def _delete(
+        self, table: str, statement: str, gone: Sequence[int] = ()
+    ) -> None:
+        self.counts[table] += execute(statement, self.params | {"gone": list(gone)})
 
     def _undraw(self, gone: Collection[int]) -> None:
         """Let what others say of edges at `gone` wait for it, as before it came."""

@@ -20,8 +20,8 @@ Counts = Mapping[str, int]
 class Going:
     """Records that are about to go, in the transaction that removes them.
 
-    `nodes` go with them; `changed` are nodes that others support too, and that will
-    say less. Both are still there when an eraser is called.
+    `nodes` go with them; `changed` are nodes that others support too. All of them are
+    still there, as they were, when an eraser is called.
     """
 
     project: Project
@@ -34,23 +34,18 @@ class Going:
 class Eraser:
     """A layer's part: each step returns what it removed or changed, by table.
 
-    `going` is called before nodes and records go, once a batch; `scrub` takes words
-    out of what a layer keeps outside the project's own tables, by a pattern of
-    PostgreSQL; `settle` derives anew what rests on the whole project. Each may be
-    called again after a crash.
+    `going` is called before nodes and records go, once a batch, `changed` once nodes
+    that others support too say what is left of them, and `settle` derives anew
+    what rests on the whole project. Each may be called again after a crash. Words that
+    somebody erased left in others' texts are no layer's: `graph.scrubbing` reads all.
     """
 
     going: Callable[[Going], Counts]
-    scrub: Callable[[Project, str], Counts]
+    changed: Callable[[Project, Sequence[int]], Counts]
     settle: Callable[[Project], Counts]
 
 
 erasers: Registry[Eraser] = Registry("eraser")
-
-
-def nothing(*_: object) -> Counts:
-    """Remove nothing: for a layer that has nothing to do in a step."""
-    return {}
 
 
 def tell_going(going: Going) -> Counter[str]:
@@ -58,9 +53,9 @@ def tell_going(going: Going) -> Counter[str]:
     return _sum(eraser.going(going) for eraser in erasers.values())
 
 
-def scrub_all(project: Project, pattern: str) -> Counter[str]:
-    """Let every layer take words out of what it keeps; return what changed."""
-    return _sum(eraser.scrub(project, pattern) for eraser in erasers.values())
+def tell_changed(project: Project, nodes: Sequence[int]) -> Counter[str]:
+    """Let every layer take back what rests on words that `nodes` no longer say."""
+    return _sum(eraser.changed(project, nodes) for eraser in erasers.values())
 
 
 def settle_all(project: Project) -> Counter[str]:

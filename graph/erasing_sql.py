@@ -167,3 +167,133 @@ DRAFTED_ELSEWHERE = """
        AND v.node_id IS NOT NULL AND v.kind = 'said'
      ORDER BY v.via_target, v.id
 """
+# Where quotes stand in bodies that became shorter.
+PLACE_AGAIN = """
+    UPDATE graph_evidence v
+       SET start = nullif(d.at, 0) - 1,
+           "end" = nullif(d.at, 0) - 1 + length(d.said)
+      FROM (SELECT v.id, p.said, strpos(r.body, p.said) AS at
+              FROM graph_evidence v JOIN graph_records r ON r.id = v.record_id
+              LEFT JOIN graph_nodes n ON n.id = v.node_id
+             CROSS JOIN LATERAL (
+                   SELECT CASE WHEN v.kind = 'said' AND v.node_id IS NOT NULL
+                               THEN n.content ELSE v.quote END) AS p (said)
+             WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+               AND v.start IS NOT NULL AND strpos(r.body, %(erased)s) > 0
+               AND p.said <> '') d
+     WHERE v.id = d.id AND v.start IS DISTINCT FROM nullif(d.at, 0) - 1
+"""
+READ_AGAIN = """
+    UPDATE graph_extracted_texts x SET words = ''
+      FROM graph_records r
+     WHERE x.tenant_id = %(tenant)s AND x.project_id = %(project)s
+       AND r.id = x.record_id AND strpos(r.body, %(erased)s) > 0
+"""
+# Records that a person alone wrote, and those that are only about their account.
+AUTHORED = """
+    SELECT r.id FROM graph_records r
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.key = ANY(%(keys)s)
+    UNION
+    SELECT v.record_id FROM graph_evidence v JOIN graph_edges e ON e.id = v.edge_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.via_target = ANY(%(keys)s) AND v.via_target <> '' AND v.kind = 'said'
+       AND e.relation = 'sent_by'
+       AND NOT EXISTS (
+           SELECT 1 FROM graph_evidence o JOIN graph_edges f ON f.id = o.edge_id
+            WHERE o.tenant_id = v.tenant_id AND o.project_id = v.project_id
+              AND o.record_id = v.record_id AND f.relation = 'sent_by'
+              AND o.kind = 'said' AND o.via_target <> ALL(%(keys)s))
+     ORDER BY 1
+"""
+# What they said in records of several: sentences of a meeting, by their record.
+SPOKEN = """
+    SELECT DISTINCT v.record_id, n.id, n.content
+      FROM graph_evidence v JOIN graph_edges e ON e.id = v.edge_id
+      JOIN graph_nodes n ON n.id = e.source_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.via_target = ANY(%(keys)s) AND v.via_target <> '' AND v.kind = 'said'
+       AND e.relation = 'sent_by' AND n.content <> '' AND n.content <> %(erased)s
+"""
+UNSAY = """
+    UPDATE graph_records r SET body = replace(r.body, %(said)s, %(erased)s)
+     WHERE r.id = %(record)s
+"""
+UNSAY_NODE = """
+    UPDATE graph_nodes n SET content = %(erased)s, updated_at = now()
+     WHERE n.id = %(node)s
+"""
+IDENTITY_NODES = """
+    SELECT i.node_id FROM graph_identities i
+     WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+       AND i.key = ANY(%(keys)s)
+    UNION
+    SELECT n.id FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.key = ANY(%(keys)s)
+"""
+# Only the persons that are nobody else too.
+PERSONS = """
+    SELECT n.id FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.key = ANY(%(persons)s) AND n.origin = 'identity'
+"""
+FORGET_KEYS = (
+    (
+        "graph_pending_edges",
+        """
+    DELETE FROM graph_pending_edges p
+     WHERE p.tenant_id = %(tenant)s AND p.project_id = %(project)s
+       AND (p.source_key = ANY(%(keys)s) OR p.target_key = ANY(%(keys)s))
+""",
+    ),
+    (
+        "graph_identity_decisions",
+        """
+    DELETE FROM graph_identity_decisions d
+     WHERE d.tenant_id = %(tenant)s AND d.project_id = %(project)s
+       AND (d.first_key = ANY(%(keys)s) OR d.second_key = ANY(%(keys)s))
+""",
+    ),
+    (
+        "graph_tombstones",
+        """
+    DELETE FROM graph_tombstones t
+     WHERE t.tenant_id = %(tenant)s AND t.project_id = %(project)s
+       AND t.key = ANY(%(keys)s)
+""",
+    ),
+    (
+        "audience_members",
+        """
+    DELETE FROM audience_members m USING audiences a
+     WHERE a.id = m.audience_id AND a.tenant_id = %(tenant)s
+       AND a.project_id = %(project)s
+       AND lower(m.member) = ANY(%(members)s)
+""",
+    ),
+)
+# Audit: the text goes, the row and its hash stay, and with them the chain.
+DETAILS_NAMING_GOING = """
+    WITH named (key) AS MATERIALIZED (
+        SELECT n.key FROM graph_nodes n WHERE n.id = ANY(%(gone)s)
+        UNION
+        SELECT r.key FROM graph_records r WHERE r.id = ANY(%(records)s)
+    )
+    DELETE FROM audit_details d USING audit a
+     WHERE a.id = d.audit_id AND a.tenant_id = %(tenant)s
+       AND a.project_id = %(project)s
+       AND EXISTS (SELECT 1 FROM jsonb_path_query(d.detail, 'strict $.**') AS v (value)
+                     JOIN named k ON k.key = v.value #>> '{}'
+                    WHERE jsonb_typeof(v.value) = 'string')
+"""
+DETAILS_OF_TARGETS = """
+    DELETE FROM audit_details d USING audit a
+     WHERE a.id = d.audit_id AND a.tenant_id = %(tenant)s
+       AND a.project_id = %(project)s AND a.target = ANY(%(targets)s)
+"""
+DETAILS_MATCHING = """
+    DELETE FROM audit_details d USING audit a
+     WHERE a.id = d.audit_id AND a.tenant_id = %(tenant)s
+       AND a.project_id = %(project)s AND d.detail::text ~* %(pattern)s
+"""
