@@ -15,7 +15,7 @@ from graph.models import ErasedName
 from graph.scrubbing import ERASED
 
 INFO = b"fabric|erased names"
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"[\w.+@-]+")
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -32,7 +32,7 @@ def keep_out(
     project: Project, keys: Collection[str], phrases: Collection[str]
 ) -> None:
     """Keep `keys` (of identities) and `phrases` (names, addresses) out from now on."""
-    words = {phrase: len(phrase.split()) for phrase in phrases}
+    words = {phrase: len(_WORD.findall(phrase)) for phrase in phrases}
     wanted = dict.fromkeys(keys, 0) | words
     ErasedName.objects.bulk_create(
         [

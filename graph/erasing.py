@@ -31,7 +31,7 @@ from graph.extraction import extract_texts
 from graph.identity import refresh_persons
 from graph.ingest import only_run_of
 from graph.models import Erasure
-from graph.residue import scan
+from graph.residue import scan, vacuum
 from graph.stand_ins import draw_stand_ins
 
 BATCH, LOCK = 1000, 0x6572_6173  # "eras"
@@ -117,6 +117,7 @@ def carry_on(erasure: Erasure, *, progress: Progress | None = None) -> Report:
                     _remove_all(erasure, progress)
                     _derive_anew(erasure)
                     _forget_source(erasure, source)
+                vacuum(erasure.counts)
             except SourceBusy as error:
                 raise ErasingError(str(error)) from error
             _prove(erasure)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from psycopg import sql
 
 from connections.models import Project
@@ -180,6 +180,21 @@ def _one(statement: sql.Composable) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement)
         return int(cursor.fetchone()[0])
+
+
+def vacuum(names: Collection[str]) -> None:
+    """Take what was deleted of these tables, and of the graph's, out of their indexes.
+
+    An index keeps what it pointed to until then; a vector index even the vector.
+    """
+    if connection.in_atomic_block:
+        return
+    with connections["owner"].cursor() as cursor:
+        for table in tables():
+            if table.name in names or table.name.startswith(("graph_", "retrieval_")):
+                cursor.execute(
+                    sql.SQL("VACUUM (ANALYZE) {}").format(table.identifier).as_string()
+                )
 
 
 class Scopes:

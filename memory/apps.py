@@ -13,6 +13,7 @@ class MemoryConfig(AppConfig):
             edge_uses,
             erasing,
             records,
+            trails,
         )
         from memory.fading import due_nodes
         from memory.sql import agent_tool  # noqa: F401 - it registers itself

@@ -22,11 +22,10 @@ from memory.support import check_support
 WITHHELD = "This answer was removed: what it rested on was erased."
 
 
-def forget_answers(going: Going) -> Counter[str]:
-    """Take back every answer that was given from what goes."""
+def answers_from(going: Going) -> list[int]:
+    """Return every answer that was given from what goes, and those after it."""
     params = _scope(going.project) | {"nodes": list(going.nodes)}
-    turns = [row[0] for row in fetch(erasing_sql.TURNS_FROM, params)]
-    return withhold(going.project, turns)
+    return [row[0] for row in fetch(erasing_sql.TURNS_FROM, params)]
 
 
 def forget_unsaid(project: Project, nodes: Sequence[int]) -> Counts:
@@ -71,12 +70,14 @@ def _scope(project: Project) -> dict[str, Any]:
     return {"tenant": project.tenant_id, "project": project.pk}
 
 
-def forget_observations(going: Going) -> Counter[str]:
-    """Delete observations that nothing but `going` supports, whoever holds them."""
+def forget_observations(going: Going, turns: Sequence[int]) -> Counter[str]:
+    """Delete observations that nothing but `going` supports, whoever holds them, and
+    those that were taken from answers of `turns` and nothing else supports."""
     params = _scope(going.project) | {
         "nodes": [*going.nodes, *going.changed],
         "gone": list(going.nodes),
         "records": list(going.records),
+        "turns": list(turns),
     }
     found = [row[0] for row in fetch(erasing_sql.UNSUPPORTED_BY, params)]
     if not found:
@@ -89,8 +90,8 @@ def forget_observations(going: Going) -> Counter[str]:
 
 def forget_going(going: Going) -> Counts:
     """Remove what memory holds of records that go; return rows by table."""
-    # Observations first: answers are how some of them are found.
-    return forget_observations(going) + forget_answers(going)
+    turns = answers_from(going)
+    return forget_observations(going, turns) + withhold(going.project, turns)
 
 
 def settle(project: Project) -> Counts:

@@ -45,8 +45,7 @@ UNSUPPORTED_BY = """
      WHERE o.tenant_id = %(tenant)s AND o.project_id = %(project)s
        AND (o.origin <> 'hand' OR o.node_id = ANY(%(gone)s))
        AND (o.node_id = ANY(%(nodes)s) OR o.left_because = 'unsupported'
-            OR o.turn_id IN (SELECT q.turn_id FROM citations q
-                              WHERE q.node_id = ANY(%(nodes)s)))
+            OR o.turn_id = ANY(%(turns)s))
        AND NOT EXISTS (SELECT 1 FROM graph_evidence v
                         WHERE v.tenant_id = o.tenant_id
                           AND v.project_id = o.project_id AND v.node_id = o.node_id

@@ -11,6 +11,7 @@ class RetrievalConfig(AppConfig):
             erasing,
             rerank_model,
             rerank_onnx,
+            trails,
         )
         from retrieval.arms import (  # noqa: F401 - each registers itself
             community,

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from connections.api.pagination import PageParameters
 from connections.api.parameters import ListParameters, project_or_only
-from connections.api.permissions import visible
+from connections.api.permissions import caller, visible
 from graph.api.parameters import (
     EdgeParameters,
     NodeParameters,
@@ -43,9 +43,11 @@ from graph.api.serializers import (
     TimelineSerializer,
 )
 from graph.api.timelines import moments, page_of
+from graph.api.trails import FORWARD, ForwardSerializer, ProvenanceParameters
 from graph.models import Edge, Node, Record
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.statistics import count_graph
+from graph.trails import caused_by_node
 
 
 class WithProvenance(viewsets.ReadOnlyModelViewSet):
@@ -59,7 +61,11 @@ class WithProvenance(viewsets.ReadOnlyModelViewSet):
     @action(detail=True)
     def provenance(self, request: Request, pk: int) -> Response:
         ListParameters.of_query(request)
-        rows = self.paginate_queryset(evidence_of(self.get_object(), request))
+        return self.backward(self.get_object())
+
+    def backward(self, row: Node | Edge) -> Response:
+        """Return a page of the evidence of `row`."""
+        rows = self.paginate_queryset(evidence_of(row, self.request))
         return self.get_paginated_response(EvidenceSerializer(rows, many=True).data)
 
 
@@ -75,6 +81,22 @@ class NodeViewSet(WithProvenance):
     @extend_schema(parameters=[NodeParameters], summary="Nodes, by what they are")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return super().list(request, *args, **kwargs)
+
+    @extend_schema(
+        parameters=[ProvenanceParameters],
+        responses=EvidenceSerializer(many=True),
+        summary="Why it exists, or, with direction=forward, what came of it",
+        description="With direction=forward: an object with the list `caused`, of "
+        "each sort its `title`, `count`, `hidden` and a few `examples`.",
+    )
+    @action(detail=True)
+    def provenance(self, request: Request, pk: int) -> Response:
+        asked = ProvenanceParameters.of_query(request)
+        node = self.get_object()
+        if asked["direction"] == FORWARD:
+            found = caused_by_node(node, caller(request))
+            return Response(ForwardSerializer({"caused": found}).data)
+        return self.backward(node)
 
     @extend_schema(
         parameters=[WalkParameters],
