@@ -31,6 +31,7 @@ from graph.admin.identity import Person
 from graph.models import (
     Edge,
     EmbeddingModel,
+    Erasure,
     Identity,
     IdentityDecision,
     Node,
@@ -88,6 +89,7 @@ SECTIONS: dict[str, tuple[Section, ...]] = {
         Section(Feedback, "Feedback on answers", "thumbs_up_down"),
         Section(DatabaseQuery, "Runs of statements", "query_stats"),
         Section(Audit, "Audit", "history"),
+        Section(Erasure, "Erasures", "delete_forever"),
     ),
 }
 

@@ -51,5 +51,9 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "memory.tasks.retest_examples",
         "schedule": 86_400,
     },
+    "go on with erasures": {
+        "task": "graph.tasks.carry_on_erasures",
+        "schedule": 3600,
+    },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
 }

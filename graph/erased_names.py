@@ -28,9 +28,7 @@ def digests_of(name: str, project: Project) -> list[str]:
     ]
 
 
-def keep_out(
-    project: Project, keys: Collection[str], phrases: Collection[str]
-) -> None:
+def keep_out(project: Project, keys: Collection[str], phrases: Collection[str]) -> None:
     """Keep `keys` (of identities) and `phrases` (names, addresses) out from now on."""
     words = {phrase: len(_WORD.findall(phrase)) for phrase in phrases}
     wanted = dict.fromkeys(keys, 0) | words

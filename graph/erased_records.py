@@ -118,9 +118,7 @@ class _Removal:
         self._delete("graph_records", erasing_sql.DELETE_RECORDS)
         return self.counts
 
-    def _delete(
-        self, table: str, statement: str, gone: Sequence[int] = ()
-    ) -> None:
+    def _delete(self, table: str, statement: str, gone: Sequence[int] = ()) -> None:
         self.counts[table] += execute(statement, self.params | {"gone": list(gone)})
 
     def _undraw(self, gone: Collection[int]) -> None:
@@ -151,9 +149,7 @@ class _Removal:
         for _, source, target, position in edges:
             self.places.add(source, target, position)
         before = _count_edges([row[0] for row in edges])
-        settle_edges(
-            self.scope, [row[0] for row in edges], self.places, forget=True
-        )
+        settle_edges(self.scope, [row[0] for row in edges], self.places, forget=True)
         self.counts["graph_edges"] += before - _count_edges([r[0] for r in edges])
 
     def _tell_anew(self, nodes: Sequence[int]) -> None:

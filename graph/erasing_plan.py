@@ -159,9 +159,7 @@ def _identities(project: Project, named: str) -> list[Identity]:
     return list(own.filter(person__in=persons).select_related("person").order_by("key"))
 
 
-def _phrases(
-    project: Project, identities: Sequence[Identity]
-) -> tuple[list[str], int]:
+def _phrases(project: Project, identities: Sequence[Identity]) -> tuple[list[str], int]:
     """Return the addresses and full names that are theirs alone, and how many are not."""
     own = {identity.pk for identity in identities}
     addresses = {i.address for i in identities if "@" in i.address}

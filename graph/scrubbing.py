@@ -61,7 +61,9 @@ def _scrub_table(table: Table, where: sql.Composable, pattern: str) -> int:
         sql.SQL("{}::text ~* {}").format(name, sql.Literal(pattern)) for name in said
     )
     sets = sql.SQL(", ").join(
-        sql.SQL("{} = {}").format(sql.Identifier(name), _without(each, kind, most, pattern))
+        sql.SQL("{} = {}").format(
+            sql.Identifier(name), _without(each, kind, most, pattern)
+        )
         for each, (name, kind, most) in zip(said, columns, strict=True)
     )
     statement = sql.SQL("UPDATE {} AS t SET {} WHERE {} AND ({})").format(

@@ -12,9 +12,11 @@ from connections.providers.chat import ModelUnavailable
 from connections.sources.base import SourceBusy, SourceError
 from graph.asking import ask_about
 from graph.embed import embed_backlog
+from graph.erasing import carry_on
+from graph.erasing_plan import ErasingError
 from graph.extraction_settings import asked_model
 from graph.ingest import ingest
-from graph.models import EmbeddingModel
+from graph.models import EmbeddingModel, Erasure
 from graph.reembed import (
     OutOfTime,
     ReembedBusy,
@@ -29,6 +31,7 @@ from graph.reembed import reembed as change_model
 REEMBED_SLICE_SECONDS = 1200
 # Building an index of millions of vectors is one statement.
 REEMBED_LIMIT_SECONDS = 6 * 3600
+ERASING_LIMIT_SECONDS = 6 * 3600
 
 
 @shared_task(ignore_result=True)
@@ -103,3 +106,30 @@ def ask_about_waiting() -> None:
     if asked_model():
         for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
             ask_about_texts.delay(project_id)
+
+
+@shared_task(
+    ignore_result=True,
+    time_limit=ERASING_LIMIT_SECONDS,
+    soft_time_limit=ERASING_LIMIT_SECONDS - 60,
+)
+def carry_on_erasure(erasure_id: int) -> None:
+    """Do what is left of an erasure; nothing where another process is at it."""
+    erasure = (
+        Erasure.objects.select_related("project__tenant").filter(pk=erasure_id).first()
+    )
+    if erasure is None:
+        return
+    try:
+        carry_on(erasure)
+    except ErasingError:
+        # The hourly task comes back to it.
+        return
+
+
+@shared_task(ignore_result=True, expires=3600)
+def carry_on_erasures() -> None:
+    """Go on with every erasure that was left half done."""
+    waiting = Erasure.objects.filter(state=Erasure.State.RUNNING)
+    for erasure_id in waiting.order_by("pk").values_list("pk", flat=True):
+        carry_on_erasure.delay(erasure_id)

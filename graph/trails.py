@@ -329,9 +329,9 @@ def _vectors(start: Start, reader: User) -> Caused:
     models = seen.values_list(F("embedding_model__name")).distinct()
     read = ExtractedText.objects.filter(_of_project(start), record__in=start.records)
     detail = ", ".join(sorted(str(name) for (name,) in models.order_by()))
-    names = [
-        Claim(kind="vector", name=f"by {detail}", address="", icon="tag")
-    ] * bool(count)
+    names = [Claim(kind="vector", name=f"by {detail}", address="", icon="tag")] * bool(
+        count
+    )
     extractors = read.values_list("extractor", flat=True).distinct().order_by()
     names += [
         Claim(kind="reading", name=f"read by {by}", address="", icon="lightbulb")

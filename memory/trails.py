@@ -58,9 +58,7 @@ def _citation(cited: Citation, node: Node | None, reader: User) -> Claim:
         detail=found.detail,
         quote=cited.quote,
     )
-    return replace_proofs(
-        named, found.proofs, hidden=found.hidden, more=found.more
-    )
+    return replace_proofs(named, found.proofs, hidden=found.hidden, more=found.more)
 
 
 @trail_steps.register("memory")

@@ -17,7 +17,9 @@ def communities_of(start: Start, reader: User) -> Sequence[Caused]:
     every = Community.objects.filter(**scope, pk__in=members.values("community_id"))
     seen = every.visible_to(reader)
     count = seen.count()
-    quoted = set(members.filter(is_evidence=True).values_list("community_id", flat=True))
+    quoted = set(
+        members.filter(is_evidence=True).values_list("community_id", flat=True)
+    )
     examples = [
         Claim(
             kind="community",

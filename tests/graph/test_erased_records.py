@@ -19,10 +19,8 @@ pytestmark = pytest.mark.django_db
 
 def erase_all_of(project, name, size):
     source = make_source(project, name)
-    ids = list(
-        StoredRecord.objects.filter(source=source).values_list("pk", flat=True)
-    )
-    random.Random(size).shuffle(ids)
+    ids = list(StoredRecord.objects.filter(source=source).values_list("pk", flat=True))
+    random.Random(size).shuffle(ids)  # noqa: S311 - an order, no secret
     for start in range(0, len(ids), size):
         remove_records(project, ids[start : start + size], Doomed(source_id=source.pk))
     refresh_persons(project)

@@ -168,7 +168,9 @@ def test_what_a_person_wrote_goes_and_their_name_is_taken_out_of_the_rest(projec
     assert plan.phrases == ["Ann Lee", ANN]
     report = erased(plan)
     assert (report.left, report.found) == (0, {})
-    keys = set(StoredRecord.objects.filter(project=project).values_list("key", flat=True))
+    keys = set(
+        StoredRecord.objects.filter(project=project).values_list("key", flat=True)
+    )
     assert keys == {
         "slack:C1",
         "slack-user:U2",

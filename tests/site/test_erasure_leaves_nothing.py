@@ -74,7 +74,9 @@ def fill(project):
     take_in(project, draft_channel(), draft_account(), draft_message(text=NEWS))
     source = make_source(project, "doomed")
     said = [
-        draft_message(f"{n + 5}.000001", text, user="ZU1", channel="ZC1", audience=CLOSED)
+        draft_message(
+            f"{n + 5}.000001", text, user="ZU1", channel="ZC1", audience=CLOSED
+        )
         for n, text in enumerate(SAID)
     ]
     waiting = Record(
@@ -190,7 +192,7 @@ def test_no_table_column_vector_or_index_holds_what_was_erased(capsys):
     report = carry_out(project, source)
     after = scan(probes(), vectors=vectors, project=project)
     with capsys.disabled():
-        print(
+        print(  # noqa: T201 - the count is the point
             f"\nerasure: {len(before.found)} columns and {before.left} rows held it; "
             f"{after.left} of {after.rows} rows, {after.vectors} vectors, "
             f"{after.columns} columns, {after.tables} tables hold it now"
@@ -223,7 +225,9 @@ def check_indexes(project, vectors):
                 ("n.tags @> ARRAY[%s]", WORDS[0]),
             ):
                 statement = f"SELECT count(*) FROM graph_nodes n WHERE {condition}"  # noqa: S608
-                cursor.execute(f"{statement} AND n.project_id = %s", [value, project.pk])
+                cursor.execute(
+                    f"{statement} AND n.project_id = %s", [value, project.pk]
+                )
                 assert cursor.fetchone() == (0,), condition
             cursor.execute(
                 "SELECT min(n.embedding <=> %s::vector) FROM graph_nodes n"
@@ -237,7 +241,8 @@ def check_indexes(project, vectors):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("name", "where"), [("memory", "turns.answer"), ("retrieval", "retrieval_lexemes.lexeme")]
+    ("name", "where"),
+    [("memory", "turns.answer"), ("retrieval", "retrieval_lexemes.lexeme")],
 )
 def test_an_eraser_that_is_left_out_is_found_by_reading_everything(name, where):
     project = make_project()

@@ -63,7 +63,9 @@ class Command(ProjectCommand):
         if source is None:
             known = project.sources.order_by("name").values_list("name", flat=True)
             listed = ", ".join(known) or "none"
-            raise CommandError(f"{project.path} has no source {name}; it has: {listed}.")
+            raise CommandError(
+                f"{project.path} has no source {name}; it has: {listed}."
+            )
         return plan_source(source)
 
     def _ask(self, plan: Plan, options: dict[str, Any]) -> None:
