@@ -12,6 +12,7 @@ from benchmarks import (
     agent,
     databases,
     discovery,
+    erasing,
     extraction,
     fit,
     guard,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "guard": guard.run,
     "databases": databases.run,
     "discovery": discovery.run,
+    "erasing": erasing.run,
     "text_to_sql": text_to_sql.run,
     "fit": fit.run,
 }
