@@ -42,6 +42,7 @@ def _columns() -> Iterator[ForeignKey]:
     own = {AudienceMember}
     for relation in Audience._meta.get_fields(include_hidden=True):
         column = getattr(relation, "field", None)
-        is_key = isinstance(column, ForeignKey) and column.related_model is Audience
-        if is_key and column.model not in own and column.name != "from_audience":
+        if not isinstance(column, ForeignKey) or column.related_model is not Audience:
+            continue
+        if column.model not in own and column.name != "from_audience":
             yield column

@@ -102,9 +102,9 @@ def _scan_table(
     done.tables += 1
     done.columns += len(table.columns)
     hit = False
-    for rows, block in _blocks(table, where):
-        done.rows += rows
-        hit = hit or any(probe in block for probe in probes)
+    for rows in _blocks(table, where, table.texts):
+        done.rows += len(rows)
+        hit = hit or _holds(rows, probes)
     for column in table.texts if hit else ():
         if count := _count(table, where, column, probes):
             done.found[f"{table.name}.{column}"] = count
@@ -114,39 +114,41 @@ def _scan_table(
             done.found[f"{table.name}.{column}"] = count
 
 
-def _blocks(table: Table, where: sql.Composable) -> Iterator[tuple[int, str]]:
-    """Yield the rows of a table as text, in blocks, each with its number of rows."""
+def _blocks(
+    table: Table, where: sql.Composable, columns: Sequence[str]
+) -> Iterator[list[str]]:
+    """Yield the rows of columns as text, in blocks."""
     statement = sql.SQL("COPY (SELECT {} FROM {} AS t WHERE {}) TO STDOUT").format(
-        sql.SQL(", ").join(sql.Identifier("t", name) for name in table.texts),
+        sql.SQL(", ").join(sql.Identifier("t", name) for name in columns),
         table.identifier,
         where,
     )
-    rows, size, parts = 0, 0, []
+    rows: list[str] = []
+    size = 0
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in copy:
-            text = bytes(row)
-            rows, size = rows + 1, size + len(text)
-            parts.append(text)
+            rows.append(bytes(row).decode("utf-8", "replace").casefold())
+            size += len(rows[-1])
             if size >= BLOCK:
-                yield rows, b"".join(parts).decode("utf-8", "replace").casefold()
-                rows, size, parts = 0, 0, []
-    yield rows, b"".join(parts).decode("utf-8", "replace").casefold()
+                yield rows
+                rows, size = [], 0
+    yield rows
+
+
+def _holds(rows: Sequence[str], probes: Sequence[str]) -> bool:
+    block = "".join(rows)
+    return any(probe in block for probe in probes)
 
 
 def _count(
     table: Table, where: sql.Composable, column: str, probes: Sequence[str]
 ) -> int:
-    statement = sql.SQL(
-        "SELECT count(*) FROM {} AS t WHERE {} AND EXISTS (SELECT 1 FROM"
-        " unnest({}::text[]) AS p (probe)"
-        " WHERE strpos(lower({}::text), lower(p.probe)) > 0)"
-    ).format(
-        table.identifier,
-        where,
-        sql.Literal(list(probes)),
-        sql.Identifier("t", column),
+    return sum(
+        any(probe in row for probe in probes)
+        for rows in _blocks(table, where, [column])
+        if _holds(rows, probes)
+        for row in rows
     )
-    return _one(statement)
 
 
 def _filled(table: Table, where: sql.Composable, column: str) -> int:
