@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     DropdownFilter,
@@ -65,7 +67,16 @@ class SourceAdmin(ReadOnlyAdmin):
     list_filter = (KindFilter, ("project", OwnRelatedFilter))
     list_select_related = ("project__tenant",)
     search_fields = ("name", "location")
-    fields = ("project", "kind", "name", "location", "owner", "audience", "created_at")
+    fields = (
+        "project",
+        "kind",
+        "name",
+        "location",
+        "owner",
+        "audience",
+        "created_at",
+        "erasing",
+    )
     inlines = (RunInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
@@ -76,6 +87,12 @@ class SourceAdmin(ReadOnlyAdmin):
         }
         rows = super().get_queryset(request).filter(_open_to(request, "audience"))
         return rows.annotate(**columns)  # type: ignore[no-any-return]
+
+    @display(description="erasing")
+    def erasing(self, source: Source) -> str:
+        # The graph's page: it says what goes along, and lets only an admin in.
+        address = reverse("admin:graph_erasure_source", args=[source.pk])
+        return format_html('<a href="{}">Erase it with all it brought…</a>', address)
 
     @display(description="last run", label=STATE_COLOURS)
     def state(self, source: Any) -> str:

@@ -36,6 +36,7 @@ from graph.models import (
     DailyFigure,
     Edge,
     EmbeddingModel,
+    Erasure,
     Identity,
     IdentityDecision,
     Node,
@@ -115,6 +116,7 @@ SECTIONS: dict[str, tuple[Section | Page, ...]] = {
     "History": (
         Section(Audit, "Audit", "history"),
         Section(SavedView, "Saved views", "bookmark"),
+        Section(Erasure, "Erasures", "delete_forever"),
     ),
 }
 

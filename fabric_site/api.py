@@ -24,6 +24,7 @@ from memory.api.databases import (
 )
 from memory.api.gk import EnvironmentsView, MemoryGraphView
 from memory.api.observations import ContextView, ObservationViewSet, SyncView
+from memory.api.trails import TurnProvenanceView
 from memory.api.views import ChatView, ConversationViewSet, StopView
 from retrieval.api.views import SearchView
 
@@ -77,6 +78,11 @@ urlpatterns = [
         name="database-ask",
     ),
     path("chat/", ChatView.as_view(), name="api-chat"),
+    path(
+        "memory/turns/<int:turn>/provenance/",
+        TurnProvenanceView.as_view(),
+        name="turn-provenance",
+    ),
     path("chat/turns/<int:turn>/stop/", StopView.as_view(), name="api-chat-stop"),
     # Published without a slash at the end; both are answered.
     path("memory/graph", MemoryGraphView.as_view(), name="memory-graph"),

@@ -66,6 +66,9 @@ JOBS: dict[str, dict[str, Any]] = {
     "look for what should be reviewed": {
         "task": "graph.tasks.scan_projects",
         "schedule": 86_400,
+    "go on with erasures": {
+        "task": "graph.tasks.carry_on_erasures",
+        "schedule": 3600,
     },
     "seal the audit": {"task": "connections.tasks.seal_audit", "schedule": 60},
     "verify the audit": {

@@ -71,13 +71,9 @@ def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
             audiences[name].add(member.audience_id)
             sample.setdefault(name, member)
     keys = {clean_key(f"domain:{name}"): name for name in audiences}
-    found = fetch(
-        "SELECT n.key, n.id, n.audience_id FROM graph_nodes n"
-        " WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)",
-        [*scope.key, list(keys)],
-    )
-    ids = {keys[key]: node for key, node, _ in found}
-    for key, node, audience in found:
+    found = fetch(identity_sql.DOMAINS, [*scope.key, list(keys)])
+    ids = {keys[key]: node for key, node, _, _ in found}
+    for key, node, audience, _ in found:
         shared = scope.audiences.any_of(audiences[keys[key]])
         if shared != audience:
             execute(
@@ -99,14 +95,17 @@ def _domains(scope: GraphScope, members: Sequence[Held]) -> dict[str, int]:
             for name, node in made.items()
         ],
     )
+    ids |= made
+    # Erasing the record it was proven by leaves a domain to its other addresses.
+    bare = [keys[key] for key, _, _, is_proven in found if not is_proven] + missing
     first = dict(
         fetch(
             identity_sql.FIRST_RECORDS,
-            [*scope.key, [sample[n].node_id for n in missing]],
+            [*scope.key, [sample[n].node_id for n in bare]],
         )
     )
     write_proof(
         scope,
-        [(first[sample[n].node_id], made[n], "domain", "") for n in missing],
+        [(first[sample[n].node_id], ids[n], "domain", "") for n in bare],
     )
-    return ids | made
+    return ids

@@ -20,6 +20,7 @@ from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.drafted import Drafted
 from graph.edge_writer import EdgeWriter
 from graph.edges import Places, refresh_follows
+from graph.erased_names import Barrier
 from graph.known import Lookup
 from graph.locks import lock_project
 from graph.node_writer import NodeWriter
@@ -87,7 +88,12 @@ def write_batch(context: RunContext, records: Sequence[Record]) -> Counts:
     """Write `records`, all or none, and return what was counted."""
     with transaction.atomic():
         lock_project(context.scope.project)
-        work = _sort(context, records)
+        barrier = Barrier.of(context.scope.project)
+        allowed = barrier.passed(records) if barrier else records
+        work = _sort(context, allowed)
+        left_out = sum(r.counted for r in records) - sum(r.counted for r in allowed)
+        work.counts.seen += left_out
+        work.counts.unchanged += left_out
         if work.returned:
             _bring_back(work.returned)
         if work.new or work.changed:

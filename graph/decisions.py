@@ -39,7 +39,7 @@ def merge_persons(persons: Sequence[Node], *, actor: User, reason: str = "") -> 
             _decide(project, Verb.MERGE, first[0], keys[0], actor=actor, reason=reason)
         record_audit(
             "person.merged",
-            target=first[0],
+            target=f"node:{persons[0].pk}",
             project=project,
             actor=actor,
             identities=[keys[0] for keys in (first, *others)],
@@ -119,7 +119,8 @@ def split_identity(identity: Identity, *, actor: User, reason: str = "") -> None
             )
         record_audit(
             "person.split",
-            target=identity.key,
+            target=f"node:{identity.pk}",
+            identity=identity.key,
             project=project,
             actor=actor,
             parted_from=[*others],

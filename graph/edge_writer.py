@@ -102,6 +102,7 @@ class EdgeWriter:
             origin=origin,
             via_source=via_source,
             via_target=via_target,
+            otherwise=tuple(clean_key(key) for key in draft.otherwise),
         )
 
     def _end(self, known: Known, drafted: str) -> tuple[int, str]:
@@ -192,4 +193,5 @@ def _edge_from_json(source: str, relation: str, target: str, said: str) -> EdgeD
         position=Decimal(position) if position else None,
         occurred_at=moment("occurred_at"),
         valid_from=moment("valid_from"),
+        otherwise=tuple(values.get("otherwise", ())),
     )

@@ -9,6 +9,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeAlias
 
+from psycopg.types.json import Jsonb
+
 from connections.models import Project
 from graph import ingest_sql
 from graph.audiences import Audiences
@@ -47,12 +49,17 @@ EVIDENCE_COLUMNS = (
     "weight",
     "via_source",
     "via_target",
+    "assertion",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeClaim:
-    """One record's word for one edge; `evidence_id` where it only moves house."""
+    """One record's word for one edge; `evidence_id` where it only moves house.
+
+    `otherwise` are the ends it would have where the one it means is not there: kept
+    with the evidence, for the day that end is erased.
+    """
 
     record_id: int
     source_id: int
@@ -72,6 +79,7 @@ class EdgeClaim:
     span: tuple[int | None, int | None] = (None, None)
     origin: str = "source"
     evidence_id: int | None = None
+    otherwise: tuple[str, ...] = ()
 
     @property
     def identity(self) -> EdgeIdentity:
@@ -246,6 +254,7 @@ def _write_evidence(scope: GraphScope, claims: Sequence[tuple[int, EdgeClaim]]) 
                 claim.weight,
                 claim.via_source,
                 claim.via_target,
+                Jsonb({"otherwise": claim.otherwise}) if claim.otherwise else None,
             )
             for evidence, (edge, claim) in zip(ids, new, strict=True)
         ),

@@ -50,6 +50,14 @@ FORGET_DOMAINS = """
                         WHERE e.tenant_id = n.tenant_id
                           AND e.project_id = n.project_id AND e.target_id = n.id)
 """
+DOMAINS = """
+    SELECT n.key, n.id, n.audience_id,
+           EXISTS (SELECT 1 FROM graph_evidence v
+                    WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
+                      AND v.node_id = n.id)
+      FROM graph_nodes n
+     WHERE n.tenant_id = %s AND n.project_id = %s AND n.key = ANY(%s)
+"""
 FIRST_RECORDS = """
     SELECT v.node_id, min(v.record_id) FROM graph_evidence v
      WHERE v.tenant_id = %s AND v.project_id = %s AND v.node_id = ANY(%s)

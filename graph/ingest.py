@@ -77,7 +77,7 @@ def ingest(source: Source, *, progress: Progress | None = None) -> SyncRun:
     Raises `SourceError` when the source cannot be read at all, and `SourceBusy` when
     a run of it is at work; the run's row says so too.
     """
-    with _only_run_of(source):
+    with only_run_of(source):
         _close_killed_runs(source)
         run = SyncRun.objects.create(source=source)
         record_audit(
@@ -98,7 +98,7 @@ def ingest(source: Source, *, progress: Progress | None = None) -> SyncRun:
 
 
 @contextmanager
-def _only_run_of(source: Source) -> Iterator[None]:
+def only_run_of(source: Source) -> Iterator[None]:
     """Hold the source by a session lock, which the server drops if we are killed."""
     free = fetch("SELECT pg_try_advisory_lock(%s, %s)", [0x736F_7263, source.pk])[0][0]
     if not free:

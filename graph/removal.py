@@ -13,6 +13,8 @@ TABLES = (
     "graph_checks",
     "graph_merges",
     "graph_daily_figures",
+    "graph_erasures",
+    "graph_erased_names",
     "graph_trash",
     "graph_review_decisions",
     "graph_review_items",

@@ -14,10 +14,12 @@ from connections.sources.base import SourceBusy, SourceError
 from graph.asking import ask_about
 from graph.checking import check_graph
 from graph.embed import embed_backlog
+from graph.erasing import carry_on
+from graph.erasing_plan import ErasingError
 from graph.extraction_settings import asked_model
 from graph.figures.keeping import count_figures
 from graph.ingest import ingest
-from graph.models import EmbeddingModel
+from graph.models import EmbeddingModel, Erasure
 from graph.reembed import (
     OutOfTime,
     ReembedBusy,
@@ -36,6 +38,7 @@ REEMBED_SLICE_SECONDS = 1200
 REEMBED_LIMIT_SECONDS = 6 * 3600
 # A day is long, and tomorrow's scan goes on where this one was ended.
 SCAN_LIMIT_SECONDS = 3600
+ERASING_LIMIT_SECONDS = 6 * 3600
 
 
 @shared_task(ignore_result=True)
@@ -165,3 +168,30 @@ def scan_project(project_id: int) -> None:
     project = Project.objects.select_related("tenant").filter(pk=project_id).first()
     if project is not None:
         scan(project, now=timezone.now())
+
+
+@shared_task(
+    ignore_result=True,
+    time_limit=ERASING_LIMIT_SECONDS,
+    soft_time_limit=ERASING_LIMIT_SECONDS - 60,
+)
+def carry_on_erasure(erasure_id: int) -> None:
+    """Do what is left of an erasure; nothing where another process is at it."""
+    erasure = (
+        Erasure.objects.select_related("project__tenant").filter(pk=erasure_id).first()
+    )
+    if erasure is None:
+        return
+    try:
+        carry_on(erasure)
+    except ErasingError:
+        # The hourly task comes back to it.
+        return
+
+
+@shared_task(ignore_result=True, expires=3600)
+def carry_on_erasures() -> None:
+    """Go on with every erasure that was left half done."""
+    waiting = Erasure.objects.filter(state=Erasure.State.RUNNING)
+    for erasure_id in waiting.order_by("pk").values_list("pk", flat=True):
+        carry_on_erasure.delay(erasure_id)

@@ -11,11 +11,13 @@ class MemoryConfig(AppConfig):
         from memory import (  # noqa: F401 - each registers itself
             edge_tasks,
             edge_uses,
+            erasing,
             figures,
             records,
             repointing,
             review_finders,
             review_kinds,
+            trails,
         )
         from memory.fading import due_nodes
         from memory.sql import agent_tool  # noqa: F401 - it registers itself

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from memory import gk_pages, memory_pages, pages, turn_pages
+from memory import gk_pages, memory_pages, pages, trail_pages, turn_pages
 
 urlpatterns = [
     path("", pages.chat, name="chat"),
@@ -29,6 +29,11 @@ urlpatterns = [
     ),
     path("turns/<int:pk>/", turn_pages.turn, name="turn"),
     path("turns/<int:pk>/answer.md", turn_pages.copy, name="turn_copy"),
+    path(
+        "turns/<int:pk>/provenance/",
+        trail_pages.turn_provenance,
+        name="turn_provenance",
+    ),
     path("turns/<int:pk>/feedback/", turn_pages.feedback, name="turn_feedback"),
     path("turns/<int:pk>/remembered/", memory_pages.remembered, name="turn_remembered"),
     path("memory/", memory_pages.memory, name="memory"),

@@ -7,7 +7,12 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
-        from retrieval import rerank_model, rerank_onnx  # noqa: F401 - register
+        from retrieval import (  # noqa: F401 - each registers itself
+            erasing,
+            rerank_model,
+            rerank_onnx,
+            trails,
+        )
         from retrieval.arms import (  # noqa: F401 - each registers itself
             community,
             filename,

@@ -1,5 +1,21 @@
 """The admin of the graph; importing it registers all of it."""
 
-from graph.admin import edges, embedding, identity, nodes, records, thresholds
+from graph.admin import (
+    edges,
+    embedding,
+    erasures,
+    identity,
+    nodes,
+    records,
+    thresholds,
+)
 
-__all__ = ["edges", "embedding", "identity", "nodes", "records", "thresholds"]
+__all__ = [
+    "edges",
+    "embedding",
+    "erasures",
+    "identity",
+    "nodes",
+    "records",
+    "thresholds",
+]

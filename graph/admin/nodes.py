@@ -149,7 +149,11 @@ class NodeAdmin(VisibleAdmin):
 
     @display(description="page")
     def open(self, node: Node) -> SafeString:
-        page = link(reverse("node", args=[node.pk]), "Open its page")
+        page = format_html(
+            "{} · {}",
+            link(reverse("node", args=[node.pk]), "Open its page"),
+            link(reverse("node_provenance", args=[node.pk]), "Provenance"),
+        )
         if not node.url:
             return page
         return format_html("{} · {}", page, link(node.url, "the original"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
@@ -14,6 +15,7 @@ from graph.admin.scope import (
     GoneFilter,
     ProjectFilter,
     VisibleAdmin,
+    link,
     link_to,
     project_path,
 )
@@ -69,6 +71,7 @@ class RecordAdmin(VisibleAdmin):
     inlines = (AssertedInline,)
     fields = (
         "key",
+        "caused",
         "kind",
         "body",
         "permalink",
@@ -84,6 +87,10 @@ class RecordAdmin(VisibleAdmin):
         "content_hash",
         "raw_sha256",
     )
+
+    @display(description="provenance")
+    def caused(self, record: Record) -> SafeString:
+        return link(reverse("record_caused", args=[record.pk]), "What this caused")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Record], search_term: str

@@ -48,12 +48,14 @@ from graph.api.serializers import (
     WrittenNodeSerializer,
 )
 from graph.api.timelines import moments, page_of
+from graph.api.trails import FORWARD, ForwardSerializer, ProvenanceParameters
 from graph.by_hand import NodeByHand, write_node_by_hand
 from graph.edges_by_hand import EdgeByHand, write_edge_by_hand
 from graph.hand import Author, Written
 from graph.models import Edge, Node, Record
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.statistics import count_graph
+from graph.trails import caused_by_node
 
 
 def author(request: Request) -> Author:
@@ -80,7 +82,11 @@ class WithProvenance(viewsets.ReadOnlyModelViewSet):
     @action(detail=True)
     def provenance(self, request: Request, pk: int) -> Response:
         ListParameters.of_query(request)
-        rows = self.paginate_queryset(evidence_of(self.get_object(), request))
+        return self.backward(self.get_object())
+
+    def backward(self, row: Node | Edge) -> Response:
+        """Return a page of the evidence of `row`."""
+        rows = self.paginate_queryset(evidence_of(row, self.request))
         return self.get_paginated_response(EvidenceSerializer(rows, many=True).data)
 
 
@@ -109,6 +115,22 @@ class NodeViewSet(WithProvenance):
         written = write_node_by_hand(project, draft, author(request))
         row = with_shown(visible(Node.objects.all(), request)).get(pk=written.id)
         return answer_written(written, node=NodeSerializer(row).data)
+
+    @extend_schema(
+        parameters=[ProvenanceParameters],
+        responses=EvidenceSerializer(many=True),
+        summary="Why it exists, or, with direction=forward, what came of it",
+        description="With direction=forward: an object with the list `caused`, of "
+        "each sort its `title`, `count`, `hidden` and a few `examples`.",
+    )
+    @action(detail=True)
+    def provenance(self, request: Request, pk: int) -> Response:
+        asked = ProvenanceParameters.of_query(request)
+        node = self.get_object()
+        if asked["direction"] == FORWARD:
+            found = caused_by_node(node, caller(request))
+            return Response(ForwardSerializer({"caused": found}).data)
+        return self.backward(node)
 
     @extend_schema(
         parameters=[WalkParameters],

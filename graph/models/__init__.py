@@ -1,5 +1,6 @@
 from graph.models.edge import Edge, PendingEdge
 from graph.models.embedding import EmbeddingModel, RefusedText
+from graph.models.erasure import ErasedName, Erasure
 from graph.models.evidence import Evidence
 from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.figure import DailyFigure
@@ -20,6 +21,8 @@ __all__ = [
     "DailyFigure",
     "Edge",
     "EmbeddingModel",
+    "ErasedName",
+    "Erasure",
     "Evidence",
     "ExtractedText",
     "ExtractionAnswer",

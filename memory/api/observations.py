@@ -16,6 +16,10 @@ from rest_framework.views import APIView
 from connections.api.parameters import JSONBody, project_or_only
 from connections.api.permissions import caller
 from connections.models import Scope
+from graph.api.reading import evidence_of
+from graph.api.serializers import EvidenceSerializer
+from graph.api.trails import FORWARD, ForwardSerializer, ProvenanceParameters
+from graph.trails import caused_by_node
 from memory.api.observation_fields import (
     ContextParameters,
     ContextResponse,
@@ -115,6 +119,21 @@ class ObservationViewSet(
     def restore(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         restore(self.get_object(), by=caller(request))
         return self._shown(self.get_object())
+
+    @extend_schema(
+        parameters=[ProvenanceParameters],
+        responses=EvidenceSerializer(many=True),
+        summary="What it rests on, or, with direction=forward, what came of it",
+    )
+    @action(detail=True)
+    def provenance(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        asked = ProvenanceParameters.of_query(request)
+        node = self.get_object().node
+        if asked["direction"] == FORWARD:
+            found = caused_by_node(node, caller(request))
+            return Response(ForwardSerializer({"caused": found}).data)
+        rows = self.paginate_queryset(evidence_of(node, request))
+        return self.get_paginated_response(EvidenceSerializer(rows, many=True).data)
 
     def _shown(self, row: Observation) -> Response:
         return Response(observation_with_evidence(row, self.request))

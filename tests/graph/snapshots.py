@@ -139,6 +139,8 @@ class _Names:
 def _described(assertion: dict[str, Any] | None) -> str:
     if assertion is None:
         return ""
+    if "precedence" not in assertion:  # of an edge: the ends it would have had
+        return str(sorted(assertion.items()))
     rank = round(float(assertion["precedence"]), 6)
     return str(sorted({**assertion, "precedence": rank}.items()))
 

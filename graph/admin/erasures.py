@@ -1,0 +1,180 @@
+"""The admin of erasures: what was erased and how that was proven, and asking for one.
+
+Only an admin of the project sees them and asks for them; nothing goes before its name
+was typed under the list of what goes with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from connections.admin_scope import ReadOnlyAdmin, staff
+from connections.models import Project, Role, Source
+from connections.roles import allows, projects_with
+from graph.admin.scope import ProjectFilter, as_text, project_path
+from graph.erasing import begin
+from graph.erasing_plan import ErasingError, Plan, plan_person, plan_source
+from graph.models import Erasure
+from graph.tasks import carry_on_erasure
+
+
+class WhoForm(forms.Form):
+    """Whom to erase, and from where."""
+
+    project = forms.ModelChoiceField(
+        Project.objects.none(), widget=UnfoldAdminSelectWidget
+    )
+    name = forms.CharField(
+        max_length=600,
+        label="Address, or key of an account or a person",
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+@admin.register(Erasure)
+class ErasureAdmin(ReadOnlyAdmin):
+    """Erasures of the user's own projects; a row names nobody once it is finished."""
+
+    list_display = (
+        "__str__",
+        project_path,
+        "state_label",
+        "progress",
+        "left",
+        "asked_by",
+        "started_at",
+        "finished_at",
+    )
+    list_filter = (ProjectFilter, "kind", "state")
+    list_select_related = ("project__tenant", "asked_by")
+    ordering = ("-id",)
+    change_list_template = "admin/graph/erasures.html"
+    fields = (
+        "kind",
+        "project",
+        "state",
+        "reason",
+        "asked_by",
+        "started_at",
+        "finished_at",
+        "what_went",
+        "proof",
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Erasure]:
+        rows: QuerySet[Erasure] = super().get_queryset(request)
+        return rows.filter(project__in=projects_with(staff(request), Role.ADMIN))
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return projects_with(staff(request), Role.ADMIN).exists()
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Erasure | None = None
+    ) -> bool:
+        if obj is None:
+            return self.has_module_permission(request)
+        return allows(staff(request), obj.project_id, Role.ADMIN)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path(
+                "source/<int:pk>/",
+                view(self.erase_source),
+                name="graph_erasure_source",
+            ),
+            path("person/", view(self.erase_person), name="graph_erasure_person"),
+        ]
+        return own + super().get_urls()
+
+    def erase_source(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for the erasure of a source, and begin it."""
+        mine = projects_with(staff(request), Role.ADMIN)
+        source = get_object_or_404(Source.objects.filter(project__in=mine), pk=pk)
+        return self._asked(request, plan_source(source))
+
+    def erase_person(self, request: HttpRequest) -> HttpResponse:
+        """Ask whom to erase, show what goes with them, and begin it."""
+        mine = projects_with(staff(request), Role.ADMIN).select_related("tenant")
+        if not mine.exists():
+            raise PermissionDenied("For this you must be an admin of a project.")
+        form = WhoForm(request.POST or request.GET or None)
+        form.fields["project"].queryset = mine  # type: ignore[attr-defined] # a choice
+        if form.is_valid():
+            try:
+                plan = plan_person(
+                    form.cleaned_data["project"], form.cleaned_data["name"]
+                )
+                return self._asked(request, plan)
+            except ErasingError as error:
+                form.add_error("name", str(error))
+        return self._page(request, form=form, plan=None)
+
+    def _asked(self, request: HttpRequest, plan: Plan) -> HttpResponse:
+        problem = ""
+        if request.method == "POST" and "token" in request.POST:
+            if request.POST.get("typed", "").strip() == plan.name:
+                try:
+                    return self._begin(request, plan)
+                except ErasingError as error:
+                    problem = str(error)
+            else:
+                problem = "That is not its name. Nothing was erased."
+        return self._page(request, form=None, plan=plan, problem=problem)
+
+    def _begin(self, request: HttpRequest, plan: Plan) -> HttpResponse:
+        with transaction.atomic():
+            erasure = begin(
+                plan,
+                by=staff(request),
+                reason=request.POST.get("reason", "")[:500],
+                token=request.POST["token"],
+            )
+            transaction.on_commit(lambda: carry_on_erasure.delay(erasure.pk))
+        messages.success(
+            request, "It is being erased. This page says when it is done, and proven."
+        )
+        return redirect(reverse("admin:graph_erasure_change", args=[erasure.pk]))
+
+    def _page(self, request: HttpRequest, **context: Any) -> HttpResponse:
+        shown = {
+            **self.admin_site.each_context(request),
+            "title": "Erase for good",
+            "opts": self.opts,
+            **context,
+        }
+        return TemplateResponse(request, "admin/graph/erase.html", shown)
+
+    @display(description="state", label={"running": "info", "finished": "success"})
+    def state_label(self, erasure: Erasure) -> str:
+        return erasure.state
+
+    @display(description="records")
+    def progress(self, erasure: Erasure) -> str:
+        return f"{erasure.done:,} of {max(erasure.total, erasure.done):,}"
+
+    @display(description="rows left")
+    def left(self, erasure: Erasure) -> str:
+        found = erasure.residue.get("found")
+        return "-" if found is None else f"{sum(found.values()):,}"
+
+    @display(description="rows gone or changed, by table")
+    def what_went(self, erasure: Erasure) -> SafeString:
+        return as_text(erasure.counts)
+
+    @display(description="what was read to prove it")
+    def proof(self, erasure: Erasure) -> SafeString:
+        return as_text(erasure.residue)
