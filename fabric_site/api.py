@@ -12,6 +12,7 @@ import connections.api.schema  # noqa: F401 - the token scheme registers itself
 from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
+from graph.api.pictures import PicturePathView, PictureView
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
 from memory.api.databases import (
     DatabaseAskView,
@@ -43,6 +44,8 @@ docs = csp_update({"style-src": ["'unsafe-inline'"]})(
 urlpatterns = [
     *router.urls,
     path("graph/paths/", PathsView.as_view(), name="paths"),
+    path("graph/picture/", PictureView.as_view(), name="graph-picture"),
+    path("graph/picture/path/", PicturePathView.as_view(), name="graph-picture-path"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("connections/databases/", include("connections.api.database_schema")),
     path("search/", SearchView.as_view(), name="search"),

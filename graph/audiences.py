@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from connections.models import Audience, AudienceMember, Project, User
 from connections.records import AudienceDraft
+from graph import sql
+from graph.copying import fetch
 
 
 class Audiences:
@@ -111,3 +113,14 @@ class Audiences:
             [AudienceMember(audience_id=audience, member=m) for m in wanted - listed],
             ignore_conflicts=True,
         )
+
+
+def readable_with(project: Project, audiences: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each audience those that all of its people are in: itself, the
+    project's public one, and each union it is a part of."""
+    scope = {"tenant": project.tenant_id, "project": project.pk}
+    public = [row[0] for row in fetch(sql.PUBLIC_AUDIENCES, scope)]
+    unions: dict[int, list[int]] = {}
+    for part, union in fetch(sql.UNIONS, scope):
+        unions.setdefault(part, []).append(union)
+    return {a: sorted({a, *public, *unions.get(a, ())}) for a in audiences}

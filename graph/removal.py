@@ -10,6 +10,7 @@ from graph.locks import lock_project
 
 # In an order that no foreign key has to cascade through row by row.
 TABLES = (
+    "graph_node_positions",
     "graph_trash",
     "graph_review_decisions",
     "graph_review_items",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from celery import Task, shared_task
+from django.utils import timezone
 
 from connections.models import Project, Source
 from connections.providers.base import ProviderError
@@ -14,6 +15,7 @@ from graph.asking import ask_about
 from graph.embed import embed_backlog
 from graph.extraction_settings import asked_model
 from graph.ingest import ingest
+from graph.layouts import is_due, lay_out
 from graph.models import EmbeddingModel
 from graph.reembed import (
     OutOfTime,
@@ -103,3 +105,20 @@ def ask_about_waiting() -> None:
     if asked_model():
         for project_id in Project.objects.order_by("pk").values_list("pk", flat=True):
             ask_about_texts.delay(project_id)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def lay_out_graph(project_id: int) -> None:
+    """Find the places of a project's nodes, for its pictures."""
+    project = Project.objects.select_related("tenant").filter(pk=project_id).first()
+    if project is not None:
+        lay_out(project)
+
+
+@shared_task(ignore_result=True, expires=600)
+def lay_out_due() -> None:
+    """Have the graphs laid out that grew or shrank by a tenth since they were."""
+    now = timezone.now()
+    for project in Project.objects.select_related("tenant").order_by("pk"):
+        if is_due(project, now):
+            lay_out_graph.delay(project.pk)

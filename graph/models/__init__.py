@@ -4,6 +4,7 @@ from graph.models.evidence import Evidence
 from graph.models.extraction import ExtractedText, ExtractionAnswer
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.node import Node, Tombstone
+from graph.models.position import NodePosition
 from graph.models.record import Record
 from graph.models.review import (
     ReviewDecision,
@@ -24,6 +25,7 @@ __all__ = [
     "IdentityDecision",
     "InProject",
     "Node",
+    "NodePosition",
     "PendingEdge",
     "Record",
     "RefusedText",
