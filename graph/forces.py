@@ -7,6 +7,7 @@ After Fruchterman and Reingold (1991), with the masses of ForceAtlas2 (Jacomy et
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,11 @@ Weights = NDArray[np.float64]
 
 # How far apart two points settle that are tied to each other alone.
 LENGTH = 60.0
-GRAVITY = 0.06
+# As much as spreads points evenly, one to each square of that length.
+GRAVITY = 0.6
 # Up to here each pair is looked at; beyond, the push is read from a field on a grid.
 EACH_PAIR = 800
-GRID = 512
+GRID = 256
 # Successive points at this angle never fall into rows: as seeds of a sunflower.
 GOLDEN = np.pi * (3 - np.sqrt(5))
 
@@ -72,22 +74,37 @@ def separate(at: Points, width: float, height: float, *, rounds: int = 30) -> Po
     around them overlap, as far as `rounds` can do it."""
     at = at.copy()
     for _ in range(rounds):
-        across = at[:, None, :] - at[None, :, :]
-        overlap_x = width - np.abs(across[..., 0])
-        overlap_y = height - np.abs(across[..., 1])
-        one, other = np.nonzero(np.triu((overlap_x > 0) & (overlap_y > 0), k=1))
+        one, other = _overlapping(at, width, height)
         if not len(one):
             break
+        across = at[one] - at[other]
+        overlap = np.array((width, height)) - np.abs(across)
         # Along the axis where there is less to go; of equal places the later moves on.
-        along_x = overlap_x[one, other] / width < overlap_y[one, other] / height
-        axis = np.where(along_x, 0, 1)
-        apart = np.where(along_x, overlap_x[one, other], overlap_y[one, other]) / 2
-        sign = np.where(across[one, other, axis] >= 0, 1.0, -1.0)
+        axis = np.where(overlap[:, 0] / width < overlap[:, 1] / height, 0, 1)
+        number = np.arange(len(one))
+        sign = np.where(across[number, axis] >= 0, 1.0, -1.0)
+        apart = 0.3 * sign * overlap[number, axis]
         shift = np.zeros_like(at)
-        np.add.at(shift, (one, axis), 0.6 * sign * apart)
-        np.add.at(shift, (other, axis), -0.6 * sign * apart)
+        np.add.at(shift, (one, axis), apart)
+        np.add.at(shift, (other, axis), -apart)
         at += np.clip(shift, -width, width)
     return at
+
+
+def _overlapping(at: Points, width: float, height: float) -> tuple[Places, Places]:
+    """Return the pairs of points whose boxes overlap: of those in the order of x, each
+    is compared with the next, the next but one, ... as long as any may."""
+    order = np.argsort(at[:, 0], kind="stable")
+    x, y = at[order, 0], at[order, 1]
+    ones, others = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for step in range(1, len(at)):
+        near = x[step:] - x[:-step] < width
+        if not near.any():
+            break
+        found = np.flatnonzero(near & (np.abs(y[step:] - y[:-step]) < height))
+        ones.append(order[found])
+        others.append(order[found + step])
+    return np.concatenate(ones), np.concatenate(others)
 
 
 def _masses(count: int, ties: Ties) -> Weights:
@@ -131,23 +148,28 @@ def _push_of_field(at: Points, mass: Weights) -> Points:
         index = (corner[:, 0] + dx) * GRID + corner[:, 1] + dy
         corners.append((index, share))
         laid += np.bincount(index, mass * share, GRID * GRID)
-    field = _field(laid.reshape(GRID, GRID), cell)
+    field = _field(laid.reshape(GRID, GRID))
     found = np.zeros_like(at)
     for index, share in corners:
         for axis in (0, 1):
             found[:, axis] += share * field[axis].ravel()[index]
-    return found * (mass * LENGTH**2)[:, None]
+    return found * (mass * LENGTH**2 / cell)[:, None]
 
 
-def _field(laid: Points, cell: float) -> tuple[Points, Points]:
-    """Return the sum over all masses of direction by inverse distance, on the grid."""
-    size = 2 * GRID
-    steps = np.fft.fftfreq(size, 1 / size) * cell
-    x, y = np.meshgrid(steps, steps, indexing="ij")
-    square = x**2 + y**2 + cell**2
-    wave = np.fft.rfft2(laid, (size, size))
+def _field(laid: Points) -> tuple[Points, Points]:
+    """Return the sum over all masses of direction by inverse distance, in cells."""
+    size = (2 * GRID, 2 * GRID)
+    wave = np.fft.rfft2(laid, size)
     across, along = (
-        np.fft.irfft2(wave * np.fft.rfft2(part / square), (size, size))[:GRID, :GRID]
-        for part in (x, y)
+        np.fft.irfft2(wave * kernel, size)[:GRID, :GRID] for kernel in _kernels()
     )
     return across, along
+
+
+@cache
+def _kernels() -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Return what one mass does around it, softened within its cell, as waves."""
+    steps = np.fft.fftfreq(2 * GRID, 1 / (2 * GRID))
+    x, y = np.meshgrid(steps, steps, indexing="ij")
+    square = x**2 + y**2 + 1.0
+    return np.fft.rfft2(x / square), np.fft.rfft2(y / square)

@@ -20,6 +20,7 @@ from connections.pages import chosen_project, private, projects_of, reader, sign
 from connections.records import clean_key, node_types, relations
 from graph.matching import matching
 from graph.models import Node
+from graph.picture_data import picture_data
 from graph.pictures import (
     DEPTH_MOST,
     LIMIT_MOST,
@@ -36,7 +37,7 @@ from graph.surroundings import USUAL, More, View, family_of
 from graph.time_slices import Slice, slice_of
 
 WORDS_CHARACTERS, KEY_CHARACTERS = 300, 2000
-FOUND, STARTS = 30, 12
+FOUND, STARTS, OPEN_ROWS = 30, 12, 40
 LARGEST_ID = 2**63 - 1
 FURTHER = "Further on"
 DEFERRED = ("embedding", "search_vector", "metadata_vector")
@@ -95,6 +96,7 @@ class Listed:
     label: str
     rows: Sequence[Drawn]
     more: More | None = None
+    is_open: bool = True
 
 
 @signed_in
@@ -136,6 +138,7 @@ def _pictured(view: View, node: Node | None, asked: Asked) -> dict[str, Any]:
     context: dict[str, Any] = {
         "slice": sliced,
         "picture": picture,
+        "data": picture_data(view.project, node, picture),
         "listed": listed_by_relation(picture, node),
         "types": _types(whole, asked),
         "relations": _relations(whole, asked),
@@ -184,7 +187,17 @@ def listed_by_relation(picture: Picture, centre: Node | None) -> list[Listed]:
         Listed(label_of_relation(*group), rows, more.get(group))
         for group, rows in groups.items()
     ]
-    return [*found, Listed(FURTHER, list(drawn.values()))] if drawn else found
+    further = [Listed(FURTHER, list(drawn.values()))] if drawn else []
+    return _opened([*found, *further])
+
+
+def _opened(groups: Sequence[Listed]) -> list[Listed]:
+    """Return the groups, open as long as a reader can take them in; the first is."""
+    rows, found = 0, []
+    for group in groups:
+        found.append(replace(group, is_open=not found or rows <= OPEN_ROWS))
+        rows += len(group.rows)
+    return found
 
 
 def _types(picture: Picture, asked: Asked) -> list[Choice]:

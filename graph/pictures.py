@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
 
 import numpy as np
-from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from graph.best_paths import best_paths
 from graph.explanations import Explained, explained, summary
 from graph.forces import LENGTH, Ties, relax, separate
 from graph.layouts import Link, places_of
-from graph.models import Edge, Node, NodePosition
+from graph.models import Node, NodePosition
 from graph.paths import Path
 from graph.steps import Direction
 from graph.surroundings import USUAL, More, View, around, beyond, family_of, tied_to
@@ -62,6 +62,19 @@ class Drawn:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge between two drawn nodes."""
+
+    id: int
+    source_id: int
+    target_id: int
+    relation: str
+    weight: float
+    occurred_at: datetime | None
+    audience_id: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """What is drawn, the centre first where there is one; `more` was left out.
@@ -70,7 +83,7 @@ class Picture:
     """
 
     nodes: tuple[Drawn, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[Line, ...]
     more: tuple[More, ...] = ()
     is_complete: bool = True
 
@@ -176,14 +189,14 @@ def connection_of(view: View, start: Node, end: Node) -> Connection:
     return Connection(
         summary=summary(by_id[start.pk], by_id[end.pk], found, WAY_DEPTH),
         ways=ways,
-        picture=_drawn(view, nodes, [edge for edge in edges if edge.pk in walked]),
+        picture=_drawn(view, nodes, [edge for edge in edges if edge.id in walked]),
         is_complete=found.is_complete,
     )
 
 
 def _read(
     view: View, ids: Sequence[int], always: Sequence[int] = ()
-) -> tuple[list[Node], list[Edge], bool]:
+) -> tuple[list[Node], list[Line], bool]:
     """Return the nodes of `ids` in that order, the edges among them the heaviest
     first, and whether these are all."""
     rows = view.nodes(*always).annotate(begins=Left("content", TEXT_CHARACTERS))
@@ -191,20 +204,20 @@ def _read(
     for node in found.values():
         node.content = node.begins  # type: ignore[attr-defined] # annotated
     nodes = [found[pk] for pk in dict.fromkeys(ids) if pk in found]
-    edges = list(_among(view, list(found))[: EDGES_MOST + 1])
+    edges = _among(view, list(found))
     return nodes, edges[:EDGES_MOST], len(edges) <= EDGES_MOST
 
 
-def _among(view: View, ids: Sequence[int]) -> QuerySet[Edge]:
-    rows = view.edges().filter(source__in=ids, target__in=ids)
-    names = ("source_id", "target_id", "relation", "weight", "occurred_at")
-    return rows.order_by("-weight", "pk").only(*names, "audience_id")
+def _among(view: View, ids: Sequence[int]) -> list[Line]:
+    rows = view.edges().filter(source__in=ids, target__in=ids).order_by("-weight", "pk")
+    names = [field.name for field in fields(Line)]
+    return [Line(*row) for row in rows.values_list(*names)[: EDGES_MOST + 1]]
 
 
 def _drawn(
     view: View,
     nodes: Sequence[Node],
-    edges: Sequence[Edge],
+    edges: Sequence[Line],
     more: tuple[More, ...] = (),
     *,
     is_complete: bool = True,
@@ -225,14 +238,14 @@ def _drawn(
 
 
 def _arranged(
-    at: np.ndarray, nodes: Sequence[Node], edges: Iterable[Edge]
+    at: np.ndarray, nodes: Sequence[Node], edges: Iterable[Line]
 ) -> np.ndarray:
     """Return the places in the picture: as they are kept, with room between them; of
     a small part, drawn together by the edges that it shows."""
     if len(nodes) < 2:
         return at.reshape(-1, 2)
     if len(nodes) > RELAXED:
-        return separate(at, *SMALL_BOX, rounds=12)
+        return separate(_gathered(at), *SMALL_BOX, rounds=12)
     number = {node.pk: place for place, node in enumerate(nodes)}
     pairs = {
         (number[edge.source_id], number[edge.target_id])
@@ -245,3 +258,14 @@ def _arranged(
     spread = max(float(np.abs(at - at.mean(axis=0)).max()), 1.0)
     begun = (at - at.mean(axis=0)) * min(1.0, LENGTH * len(nodes) ** 0.5 / spread)
     return separate(relax(begun, ties, steps=100), *BOX)
+
+
+def _gathered(at: np.ndarray) -> np.ndarray:
+    """Return the places of some of many nodes as close as their number asks for; what
+    lies far outside comes nearer, and stays outside in its direction."""
+    across = at - np.median(at, axis=0)
+    far = np.maximum(np.hypot(across[:, 0], across[:, 1]), 1.0)
+    edge = max(float(np.percentile(far, 75)), 1.0)
+    nearer = np.where(far > edge, edge * (1 + 0.5 * np.log(far / edge)), far)
+    room = 0.5 * LENGTH * len(at) ** 0.5
+    return across * (nearer / far * room / edge)[:, None]

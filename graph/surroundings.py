@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from django.db.models import Q
 from django.utils import timezone
@@ -34,6 +35,16 @@ NEAR, FURTHER, USUAL = 12, 3, 150
 LOOKED_AT, LOOKED_AT_FURTHER = 5_000, 60
 
 Group = tuple[int, str, bool]
+
+
+class Tie(Protocol):
+    """An edge, by its ends."""
+
+    @property
+    def source_id(self) -> int: ...
+
+    @property
+    def target_id(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +124,7 @@ def family_of(node_type: str) -> str:
     return next((name for name, types in FAMILIES.items() if node_type in types), THING)
 
 
-def tied_to(centre: int, edges: Iterable[Edge]) -> set[int]:
+def tied_to(centre: int, edges: Iterable[Tie]) -> set[int]:
     """Return what `edges` lead to from the centre, over any number of them."""
     beside: dict[int, set[int]] = defaultdict(set)
     for edge in edges:

@@ -14,6 +14,7 @@ const centre = stage.dataset.centre || "";
 const drawing = new Drawing(stage, centre);
 const listing = new Listing(side.querySelector("[data-list]"), document.querySelector("[data-row]"), centre);
 const panel = new Panel(side.querySelector("[data-panel]"));
+const labels = new Map();
 const shown = { nodes: new Map(), edges: new Map(), more: new Map() };
 let endpoint = stage.dataset.endpoint;
 let chosen = "";
@@ -35,6 +36,7 @@ function keep(answer, { afresh }) {
   if (afresh) for (const kept of Object.values(shown)) kept.clear();
   for (const node of answer.nodes) shown.nodes.set(String(node.id), node);
   for (const edge of answer.edges) shown.edges.set(String(edge.id), edge);
+  for (const { name, label, label_back } of answer.relations) labels.set(`${name} out`, label).set(`${name} in`, label_back);
   for (const more of answer.more || []) {
     if (more.count) shown.more.set(moreId(more), more);
     else shown.more.delete(moreId(more));
@@ -46,7 +48,6 @@ function groups() {
   const found = new Map();
   const put = (label, node) => { if (!found.has(label)) found.set(label, [label, [], []]); if (node) found.get(label)[1].push(node); };
   const left = new Map(shown.nodes);
-  const labels = relationLabels();
   if (centre) {
     left.delete(centre);
     for (const edge of shown.edges.values()) {
@@ -54,7 +55,7 @@ function groups() {
       if (source !== centre && target !== centre) continue;
       const [other, direction] = source === centre ? [target, "out"] : [source, "in"];
       if (!left.has(other)) continue;
-      put(labels.get(`${edge.relation} ${direction}`) || edge.relation.replaceAll("_", " "), left.get(other));
+      put(labels.get(`${edge.relation} ${direction}`), left.get(other));
       left.delete(other);
     }
     for (const more of shown.more.values()) {
@@ -67,12 +68,6 @@ function groups() {
     for (const node of left.values()) put(node.type.replaceAll("_", " "), node);
   }
   return [...found.values()];
-}
-
-const known = new Map();
-function relationLabels() {
-  for (const more of shown.more.values()) known.set(`${more.relation} ${more.direction}`, more.label);
-  return known;
 }
 
 function tell(answer) {
@@ -110,6 +105,7 @@ async function expand(id, more) {
   keep(answer, { afresh: false });
   drawing.add(answer, id);
   drawing.addMore(answer.more);
+  if (drawing.isOutside()) drawing.whole();
   listing.render(groups());
   tell(answer);
   const number = shown.nodes.size - before;
@@ -239,7 +235,7 @@ function tools() {
       renderedPosition: { x: drawing.cy.width() / 2, y: drawing.cy.height() / 2 },
     }));
   }
-  document.querySelector("[data-fit]").addEventListener("click", () => { choose(""); drawing.cy.fit(undefined, 34); });
+  document.querySelector("[data-fit]").addEventListener("click", () => { choose(""); drawing.whole(); });
   document.querySelector("[data-png]").addEventListener("click", () => {
     const paper = getComputedStyle(stage).backgroundColor;
     const link = document.createElement("a");
@@ -271,18 +267,19 @@ function slide() {
 
 async function load() {
   for (const extra of document.querySelectorAll("[data-without-script]")) extra.hidden = true;
-  const answer = await ask(endpoint);
+  // The page brings its first picture along.
+  performance.mark("graph begins");
+  const answer = JSON.parse(document.getElementById("graph-data").textContent);
   keep(answer, { afresh: true });
   drawing.begin(answer);
   tools();
   listen();
   slide();
-  relationLabels();
-  listing.render(groups());
   tell(answer);
-  choose(centre ? "" : chosen);
+  say(USUAL);
   panel.show(shown.nodes.get(centre), [...shown.edges.values()].filter((edge) => [edge.source, edge.target].map(String).includes(centre)), start);
   chosen = centre;
+  performance.measure("graph drawn", "graph begins");
   stage.dataset.ready = "";
   const to = new URL(location.href).searchParams.get("to");
   if (centre && to) await connect(centre, to);

@@ -21,6 +21,7 @@ from graph.api.picture_serializers import (
     PicturePathParameters,
 )
 from graph.models import Node
+from graph.picture_data import connection_data, picture_data
 from graph.pictures import (
     Picture,
     connection_of,
@@ -49,17 +50,7 @@ class PictureView(APIView):
             node = find_node(request, named, asked.get("project"))
         project = node.project if node else _project(request, asked)
         picture = _picture(_view(request, project, asked), node, asked)
-        answer = PictureAnswer(
-            {
-                "project": project.path,
-                "node": node.pk if node else None,
-                "nodes": picture.nodes,
-                "edges": picture.edges,
-                "more": picture.more,
-                "is_complete": picture.is_complete,
-            }
-        )
-        return _timed(answer.data, started)
+        return _timed(picture_data(project, node, picture), started)
 
 
 class PicturePathView(APIView):
@@ -78,7 +69,7 @@ class PicturePathView(APIView):
         start = find_node(request, asked["from"], asked.get("project"))
         end = find_node(request, asked["to"], start.project)
         found = connection_of(_view(request, start.project, asked), start, end)
-        return _timed(PicturePathAnswer(found).data, started)
+        return _timed(connection_data(found), started)
 
 
 def _picture(view: View, node: Node | None, asked: dict[str, Any]) -> Picture:

@@ -16,7 +16,7 @@ function resolved(stage, name) {
   return found;
 }
 
-function styles(stage) {
+function styles(stage, isLarge) {
   const colour = (name) => resolved(stage, name);
   return [
     { selector: "node", style: {
@@ -40,8 +40,8 @@ function styles(stage) {
       "border-style": "dashed", color: colour("--soft"), "text-outline-width": 0,
     } },
     { selector: "edge", style: {
-      width: "data(width)", "line-color": colour("--line-strong"), "curve-style": "haystack",
-      "haystack-radius": 0, opacity: 0.8,
+      width: "data(width)", "line-color": colour("--soft"), "curve-style": "haystack",
+      "haystack-radius": 0, opacity: isLarge ? 0.22 : 0.42,
     } },
     { selector: "edge[?more]", style: { "line-style": "dashed", opacity: 0.6 } },
     { selector: "edge.near", style: {
@@ -79,43 +79,52 @@ export class Drawing {
   begin(answer) {
     this.stage.replaceChildren();
     const isLarge = answer.nodes.length > MANY;
+    // What has to be drawn small is drawn larger for it.
+    const xs = answer.nodes.map(({ x }) => x), ys = answer.nodes.map(({ y }) => y);
+    const room = Math.min(this.stage.clientWidth / (Math.max(...xs) - Math.min(...xs) + 90), this.stage.clientHeight / (Math.max(...ys) - Math.min(...ys) + 90));
+    this.larger = Math.min(2.4, Math.max(1, 0.7 / room));
+    const ties = new Map();
+    for (const { source, target } of answer.edges) for (const end of [source, target]) ties.set(end, (ties.get(end) || 0) + 1);
     this.cy = cytoscape({
-      container: this.stage, style: styles(this.stage), minZoom: 0.03, maxZoom: 4,
-      elements: [...answer.nodes.map((node) => this.nodeOf(node, node)), ...answer.edges.map((edge) => this.edgeOf(edge))],
+      container: this.stage, style: styles(this.stage, isLarge), minZoom: 0.03, maxZoom: 4,
+      elements: [...answer.nodes.map((node) => this.nodeOf(node, node, ties.get(node.id))), ...answer.edges.map((edge) => this.edgeOf(edge))],
       layout: { name: "preset", fit: true, padding: 34 },
       hideEdgesOnViewport: isLarge, textureOnViewport: isLarge, pixelRatio: isLarge ? 1 : "auto",
       boxSelectionEnabled: false,
     });
-    this.sizes();
     this.addMore(answer.more);
-    if (this.cy.zoom() > 1.4) this.cy.zoom(1.4);
-    this.cy.center();
+    this.whole();
     this.cy.on("pan zoom resize", () => this.soon());
     this.cy.on("mouseover", "node, edge", (event) => { this.stage.classList.add("is-over"); this.say(event.target); });
     this.cy.on("mouseout", "node, edge", () => { this.stage.classList.remove("is-over"); this.cy.edges(".said").not(".kept").removeClass("said"); });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.cy.style(styles(this.stage)));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.cy.style(styles(this.stage, isLarge)));
     this.name();
   }
 
-  nodeOf(node, { x, y }) {
+  nodeOf(node, { x, y }, ties = 0) {
+    const size = this.size(ties);
     return {
       group: "nodes", position: { x, y }, classes: String(node.id) === this.centre ? "centre" : "",
-      data: { ...node, id: String(node.id), label: cut(node.name || node.key), size: 16, low: 12 },
+      data: { ...node, id: String(node.id), label: cut(node.name || node.key), size, low: size * 0.68 },
     };
   }
 
   edgeOf(edge) {
     return { group: "edges", data: {
       ...edge, id: `edge ${edge.id}`, source: String(edge.source), target: String(edge.target),
-      label: words(edge.relation), width: Math.min(4, 0.8 + 0.5 * Math.log2(1 + edge.weight)),
+      label: words(edge.relation), width: this.larger * Math.min(4, 0.8 + 0.5 * Math.log2(1 + edge.weight)),
     } };
   }
 
   // What ties much is drawn larger.
-  sizes() {
+  size(ties) {
+    return this.larger * Math.min(46, 15 + 4 * Math.sqrt(ties));
+  }
+
+  resize() {
     this.cy.batch(() => this.cy.nodes("[!more]").forEach((node) => {
-      const size = Math.min(46, 15 + 4 * Math.sqrt(node.degree(false)));
-      node.data({ size, low: size * 0.68 });
+      const size = this.size(node.degree(false));
+      if (size !== node.data("size")) node.data({ size, low: size * 0.68 });
     }));
   }
 
@@ -152,7 +161,7 @@ export class Drawing {
       const ends = [drawn.data.source, drawn.data.target];
       if (this.cy.getElementById(drawn.data.id).empty() && ends.every((end) => this.cy.getElementById(end).nonempty())) this.cy.add(drawn);
     }
-    this.sizes();
+    this.resize();
     this.soon();
   }
 
@@ -187,8 +196,14 @@ export class Drawing {
     this.cy.elements().filter((each) => !kept.has(each.id())).remove();
     this.add(answer);
     this.addMore(answer.more);
-    if (this.isOutside()) this.cy.fit(undefined, 34);
+    if (this.isOutside()) this.whole();
     this.name();
+  }
+
+  whole() {
+    this.cy.fit(undefined, 34);
+    if (this.cy.zoom() > 1.4) this.cy.zoom(1.4);
+    this.cy.center();
   }
 
   isOutside() {
@@ -203,7 +218,7 @@ export class Drawing {
 
   // One node with what it is tied to stands out; none: all do.
   mark(id) {
-    this.cy.elements().removeClass("far near chosen said kept way");
+    this.cy.elements(".far, .near, .chosen, .said, .kept, .way").removeClass("far near chosen said kept way");
     const node = id ? this.cy.getElementById(id) : this.cy.collection();
     if (node.empty()) { this.soon(); return; }
     const near = node.closedNeighborhood();
@@ -244,15 +259,25 @@ export class Drawing {
     const rank = (node) => (node.hasClass("chosen") ? 4000 : 0) + (node.hasClass("way") ? 3000 : 0)
       + (node.hasClass("centre") ? 2000 : 0) - (node.hasClass("far") ? 5000 : 0) + node.degree(false);
     const nodes = this.cy.nodes("[!more]").toArray().sort((a, b) => rank(b) - rank(a));
-    const taken = this.cy.nodes("[?more]").map((node) => node.renderedBoundingBox({ includeLabels: false, includeEdges: false }));
-    const limit = this.cy.width() * this.cy.height() / 2600;
+    const more = this.cy.nodes("[?more]"), readable = Math.max(1, 0.9 / zoom);
+    const bodies = nodes.map((node) => {
+      const { x, y } = node.renderedPosition(), wide = node.data("size") * zoom / 2, high = node.data("low") * zoom / 2;
+      return { of: node, x1: x - wide, x2: x + wide, y1: y - high, y2: y + high };
+    });
+    const taken = bodies.length > MANY ? [] : bodies;
+    for (const node of more) {
+      const { x, y } = node.renderedPosition(), wide = 23 * readable * zoom, high = 10 * readable * zoom;
+      taken.push({ x1: x - wide, x2: x + wide, y1: y - high, y2: y + high });
+    }
+    const most = taken.length + this.cy.width() * this.cy.height() / 5000;
+    this.cy.batch(() => more.forEach((node) => { node.style({ width: 46 * readable, height: 20 * readable, "font-size": 10 * readable }); }));
     this.cy.batch(() => nodes.forEach((node) => {
       const at = node.renderedPosition();
       const wide = LETTER * NAMED * node.data("label").length * Math.max(zoom / 1.15, 1);
       const top = at.y + node.data("low") * zoom / 2;
       const box = { x1: at.x - wide / 2, x2: at.x + wide / 2, y1: top + 1, y2: top + 18 };
       const isSeen = box.x2 > 0 && box.y2 > 0 && box.x1 < this.cy.width() && box.y1 < this.cy.height();
-      const isFree = isSeen && taken.length < limit && taken.every((each) => each.x2 < box.x1 || each.x1 > box.x2 || each.y2 < box.y1 || each.y1 > box.y2);
+      const isFree = isSeen && taken.length < most && taken.every((each) => each.of?.same(node) || each.x2 < box.x1 || each.x1 > box.x2 || each.y2 < box.y1 || each.y1 > box.y2);
       if (isFree) {
         taken.push(box);
         node.removeClass("mute");

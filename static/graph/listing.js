@@ -7,6 +7,7 @@ const SHAPES = {
   said: ["rect", { x: -13, y: -8, width: 26, height: 16, rx: 5 }],
   thing: ["path", { d: "M0-13 13 0 0 13-13 0z" }],
 };
+const OPEN_ROWS = 40;
 const DAY = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", year: "numeric" });
 
 export const dayOf = (node) => (node.occurred_at ? DAY.format(new Date(node.occurred_at)) : "");
@@ -22,20 +23,31 @@ export class Listing {
   // `groups` as [label, nodes, more] in their order.
   render(groups) {
     const focused = document.activeElement?.dataset?.node;
-    this.root.replaceChildren(...groups.map(([label, nodes, more]) => this.section(label, nodes, more)));
+    const open = new Set([...this.root.querySelectorAll("details[open]")].map((each) => each.dataset.label));
+    const isFirst = !this.root.querySelector("details[data-label]");
+    let rows = 0;
+    this.root.replaceChildren(...groups.map(([label, nodes, more], n) => {
+      const section = this.section(label, nodes, more);
+      section.open = n === 0 || open.has(label) || (isFirst && rows <= OPEN_ROWS);
+      rows += nodes.length;
+      return section;
+    }));
     if (focused) this.root.querySelector(`[data-node="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
   section(label, nodes, more) {
-    const section = document.createElement("section");
+    const section = document.createElement("details");
+    section.dataset.label = label;
     const head = document.createElement("h3");
+    const summary = document.createElement("summary");
+    summary.append(head);
     const count = document.createElement("span");
     count.className = "count";
     count.textContent = nodes.length;
     head.append(`${label.slice(0, 1).toUpperCase()}${label.slice(1)} `, count);
     const list = document.createElement("ul");
     list.append(...nodes.map((node) => this.row(node)), ...more.map((each) => this.moreRow(each)));
-    section.append(head, list);
+    section.append(summary, list);
     return section;
   }
 
@@ -71,6 +83,7 @@ export class Listing {
     if (!link) return;
     const row = link.closest("li");
     row.classList.add("is-chosen");
+    row.closest("details").open = true;
     if (getComputedStyle(this.root).maxHeight !== "none") row.scrollIntoView({ block: "nearest" });
   }
 }

@@ -21,7 +21,7 @@ export class Panel {
     this.part("date").dateTime = node.occurred_at || "";
     this.part("source").textContent = node.gone_at ? "gone at its source" : node.source_kind;
     this.part("name").textContent = node.name || node.key;
-    this.part("context").textContent = node.context === node.name ? "" : node.context;
+    this.part("context").textContent = [node.name, node.text].includes(node.context) ? "" : node.context;
     this.part("text").textContent = text;
     this.facts(node, edges);
     this.part("page").href = node.page;
