@@ -82,7 +82,7 @@ export class Drawing {
     // What has to be drawn small is drawn larger for it.
     const xs = answer.nodes.map(({ x }) => x), ys = answer.nodes.map(({ y }) => y);
     const room = Math.min(this.stage.clientWidth / (Math.max(...xs) - Math.min(...xs) + 90), this.stage.clientHeight / (Math.max(...ys) - Math.min(...ys) + 90));
-    this.larger = Math.min(2.4, Math.max(1, 0.7 / room));
+    this.larger = isLarge ? 0.75 : Math.min(2.4, Math.max(1, 0.7 / room));
     const ties = new Map();
     for (const { source, target } of answer.edges) for (const end of [source, target]) ties.set(end, (ties.get(end) || 0) + 1);
     this.cy = cytoscape({
@@ -281,7 +281,7 @@ export class Drawing {
       if (isFree) {
         taken.push(box);
         node.removeClass("mute");
-        node.style({ "font-size": size, "text-margin-y": 3 * size / NAMED, "text-outline-width": 2 * size / NAMED });
+        node.style({ "z-index": 5, "font-size": size, "text-margin-y": 3 * size / NAMED, "text-outline-width": 2 * size / NAMED });
       } else {
         node.addClass("mute");
       }
