@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 import numpy as np
@@ -180,11 +180,10 @@ def connection_of(view: View, start: Node, end: Node) -> Connection:
     nodes, edges, _ = _read(view, list(ids), (start.pk, end.pk))
     # An end that was not there at that moment has no way, but still its name.
     by_id = {start.pk: start, end.pk: end, **{node.pk: node for node in nodes}}
-    ways = tuple(
-        Way(path=path, said=explained(path, by_id))
-        for path in found.paths
-        if set(path.nodes) <= by_id.keys()
-    )
+    # A walk asks what was valid then; what was said only later is not in the view.
+    there = {edge.id for edge in edges}
+    found = replace(found, paths=tuple(p for p in found.paths if set(p.edges) <= there))
+    ways = tuple(Way(path=path, said=explained(path, by_id)) for path in found.paths)
     walked = {edge for way in ways for edge in way.path.edges}
     return Connection(
         summary=summary(by_id[start.pk], by_id[end.pk], found, WAY_DEPTH),
