@@ -312,10 +312,9 @@ def _filled(start: Points, ties: Ties) -> Points:
         angle = np.flatnonzero(found) * GOLDEN
         at[found] = beside + LENGTH * np.column_stack((np.cos(angle), np.sin(angle)))
     lacking = np.isnan(at[:, 0])
-    known = at[~lacking]
-    edge = np.abs(known).max(initial=0.0) + LENGTH
+    outside = np.abs(at[~lacking]).max(initial=0.0) + LENGTH
     angle = np.flatnonzero(lacking) * GOLDEN
-    at[lacking] = edge * np.column_stack((np.cos(angle), np.sin(angle)))
+    at[lacking] = outside * np.column_stack((np.cos(angle), np.sin(angle)))
     return at
 
 

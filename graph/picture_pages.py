@@ -33,6 +33,7 @@ from graph.pictures import (
 )
 from graph.querysets import NodeQuerySet
 from graph.relation_labels import label_of_relation
+from graph.steps import Direction
 from graph.surroundings import USUAL, More, View, family_of
 from graph.time_slices import Slice, slice_of
 
@@ -145,8 +146,7 @@ def _pictured(view: View, node: Node | None, asked: Asked) -> dict[str, Any]:
         "endpoint": _endpoint(narrow, node, asked, sliced),
     }
     if node and asked.to:
-        context["way"] = way = _way(view, node, asked.to)
-        context["end"] = way and asked.to
+        context["way"] = _way(view, node, asked.to)
     return context
 
 
@@ -173,13 +173,14 @@ def listed_by_relation(picture: Picture, centre: Node | None) -> list[Listed]:
         ]
     drawn = {each.node.pk: each for each in picture.nodes}
     drawn.pop(centre.pk, None)
-    groups: dict[tuple[str, str], list[Drawn]] = {}
+    groups: dict[tuple[str, Direction], list[Drawn]] = {}
     for edge in picture.edges:
         if centre.pk in (edge.source_id, edge.target_id):
             is_out = edge.source_id == centre.pk
             other = edge.target_id if is_out else edge.source_id
             if other in drawn:
-                group = (edge.relation, "out" if is_out else "in")
+                way: Direction = "out" if is_out else "in"
+                group = (edge.relation, way)
                 groups.setdefault(group, []).append(drawn.pop(other))
     more = {(each.relation, each.direction): each for each in picture.more}
     groups |= {key: [] for key in more if key not in groups}
@@ -193,7 +194,7 @@ def listed_by_relation(picture: Picture, centre: Node | None) -> list[Listed]:
 
 def _opened(groups: Sequence[Listed]) -> list[Listed]:
     """Return the groups, open as long as a reader can take them in; the first is."""
-    rows, found = 0, []
+    rows, found = 0, list[Listed]()
     for group in groups:
         found.append(replace(group, is_open=not found or rows <= OPEN_ROWS))
         rows += len(group.rows)

@@ -152,7 +152,7 @@ class RelationSerializer(serializers.Serializer):
     """What a relation is called from its source, and from its target."""
 
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field's name
     label_back = serializers.CharField()
 
 
