@@ -286,7 +286,8 @@ def _centres(ties: Ties, labels: Places, count: int, sizes: Places) -> Points:
     between = sources != targets
     pairs = np.minimum(sources, targets) * count + np.maximum(sources, targets)
     found, number = np.unique(pairs[between], return_inverse=True)
-    weights: Weights = np.bincount(number, ties.weights[between], len(found))
+    summed = np.bincount(number, ties.weights[between], len(found))
+    weights: Weights = summed.astype(float)
     tied = Ties(found // count, found % count, weights / max(weights.max(initial=1), 1))
     room = 1.6 * np.sqrt(sizes.mean())
     return relax(spiral(count), tied) * room
