@@ -13,6 +13,7 @@ from connections.api.database_exposures import ExposuresView
 from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
+from graph.api.pictures import PicturePathView, PictureView
 from graph.api.reviews import ReportView, ReviewItemViewSet, TrashViewSet
 from graph.api.thresholds import ThresholdsViewSet
 from graph.api.views import EdgeViewSet, NodeViewSet, PathsView, StatisticsView
@@ -56,6 +57,8 @@ urlpatterns = [
         ),
         name="review-thresholds",
     ),
+    path("graph/picture/", PictureView.as_view(), name="graph-picture"),
+    path("graph/picture/path/", PicturePathView.as_view(), name="graph-picture-path"),
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("review/report/", ReportView.as_view(), name="review-report"),
     path("connections/databases/", include("connections.api.database_schema")),

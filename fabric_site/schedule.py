@@ -13,6 +13,7 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "graph.tasks.ask_about_waiting",
         "schedule": 300,
     },
+    "lay out graphs": {"task": "graph.tasks.lay_out_due", "schedule": 900},
     "refresh communities": {
         "task": "retrieval.tasks.refresh_due_communities",
         "schedule": 60,
@@ -66,6 +67,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "look for what should be reviewed": {
         "task": "graph.tasks.scan_projects",
         "schedule": 86_400,
+    },
     "go on with erasures": {
         "task": "graph.tasks.carry_on_erasures",
         "schedule": 3600,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 
@@ -15,6 +15,8 @@ from connections.models import (
     record_audit,
 )
 from connections.records import AudienceDraft
+from graph import sql
+from graph.copying import fetch
 
 # Of a change of members; the audit says how many more there were.
 NAMED_MOST = 200
@@ -137,3 +139,14 @@ class Audiences:
                 added_in_all=len(wanted - listed),
                 removed_in_all=len(listed - wanted),
             )
+
+
+def readable_with(project: Project, audiences: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each audience those that all of its people are in: itself, the
+    project's public one, and each union it is a part of."""
+    scope = {"tenant": project.tenant_id, "project": project.pk}
+    public = [row[0] for row in fetch(sql.PUBLIC_AUDIENCES, scope)]
+    unions: dict[int, list[int]] = {}
+    for part, union in fetch(sql.UNIONS, scope):
+        unions.setdefault(part, []).append(union)
+    return {a: sorted({a, *public, *unions.get(a, ())}) for a in audiences}

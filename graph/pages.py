@@ -17,6 +17,7 @@ from connections.models import User
 from connections.records import node_types, relations
 from graph.models import Edge, Evidence, Identity, Node, Record
 from graph.pruned import out_of_trash
+from graph.relation_labels import label_of_relation
 from graph.staleness import age_of, in_words, thresholds_of
 
 Direction = Literal["out", "in"]
@@ -28,23 +29,6 @@ MOST_PAGES = 2_000
 
 IN_SEQUENCE = frozenset({"thread", "channel", "meeting"})
 SEQUENCE_RELATIONS = ("in_thread", "posted_in", "part_of")
-
-# What an edge is called from its target; other relations keep their own name.
-FROM_TARGET = {
-    "sent_by": "wrote or said",
-    "replied_to": "answered by",
-    "in_thread": "in this thread",
-    "posted_in": "posted here",
-    "attended": "was at",
-    "organized_by": "organised",
-    "participant": "takes part in",
-    "in_folder": "in this folder",
-    "from_domain": "people",
-    "has_email": "belongs to",
-    "part_of": "parts",
-    "follows": "followed by",
-    "mentions": "mentioned by",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +181,11 @@ def _ends(edges: QuerySet[Edge], node: Node, direction: str) -> QuerySet[Edge]:
 def _group(
     relation: str, direction: str, count: int, shown: Sequence[Neighbour]
 ) -> Group:
-    own_name = relation.replace("_", " ")
     known = relations.get(relation)
     return Group(
         relation=relation,
         direction="out" if direction == "out" else "in",
-        label=own_name if direction == "out" else FROM_TARGET.get(relation, own_name),
+        label=label_of_relation(relation, direction),
         meaning=known.meaning if known else "",
         count=count,
         shown=shown,

@@ -15,6 +15,7 @@ TABLES = (
     "graph_daily_figures",
     "graph_erasures",
     "graph_erased_names",
+    "graph_node_positions",
     "graph_trash",
     "graph_review_decisions",
     "graph_review_items",

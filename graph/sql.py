@@ -71,3 +71,16 @@ EDGES_UNPROVEN = """
 IS_ACTIVE = """
     SELECT EXISTS (SELECT FROM graph_embedding_models m WHERE m.id = %s AND m.is_active)
 """
+
+# What the audiences of a project are made of.
+UNIONS = """
+    SELECT p.to_audience_id, p.from_audience_id
+      FROM audience_parts p JOIN audiences a ON a.id = p.from_audience_id
+     WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
+       AND a.combines = 'any'
+"""
+PUBLIC_AUDIENCES = """
+    SELECT a.id FROM audiences a
+     WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
+       AND a.kind = 'public' AND a.combines = ''
+"""

@@ -19,6 +19,7 @@ from graph.erasing_plan import ErasingError
 from graph.extraction_settings import asked_model
 from graph.figures.keeping import count_figures
 from graph.ingest import ingest
+from graph.layouts import is_due, lay_out
 from graph.models import EmbeddingModel, Erasure
 from graph.reembed import (
     OutOfTime,
@@ -195,3 +196,20 @@ def carry_on_erasures() -> None:
     waiting = Erasure.objects.filter(state=Erasure.State.RUNNING)
     for erasure_id in waiting.order_by("pk").values_list("pk", flat=True):
         carry_on_erasure.delay(erasure_id)
+
+
+@shared_task(ignore_result=True, expires=3600)
+def lay_out_graph(project_id: int) -> None:
+    """Find the places of a project's nodes, for its pictures."""
+    project = Project.objects.select_related("tenant").filter(pk=project_id).first()
+    if project is not None:
+        lay_out(project)
+
+
+@shared_task(ignore_result=True, expires=600)
+def lay_out_due() -> None:
+    """Have the graphs laid out that grew or shrank by a tenth since they were."""
+    now = timezone.now()
+    for project in Project.objects.select_related("tenant").order_by("pk"):
+        if is_due(project, now):
+            lay_out_graph.delay(project.pk)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from graph import pages, trail_pages, walk_pages
+from graph import pages, picture_pages, trail_pages, walk_pages
 
 urlpatterns = [
+    path("graph/", picture_pages.graph_page, name="graph"),
     path("nodes/<int:pk>/", pages.node, name="node"),
     path("nodes/<int:pk>/timeline/", walk_pages.timeline, name="timeline"),
     path("nodes/<int:pk>/paths/", walk_pages.paths, name="paths"),

@@ -17,9 +17,10 @@ from connections.records import clean_key
 from graph.best_paths import best_paths
 from graph.explanations import Explained, explained, summary
 from graph.models import Node
-from graph.pages import FROM_TARGET, PAGE, node_of, reader
+from graph.pages import PAGE, node_of, reader
 from graph.paths import Path, Paths
 from graph.querysets import NodeQuerySet
+from graph.relation_labels import label_of_relation
 from graph.steps import FAN_OUT, Cut
 from graph.timeline import KINDS, NEWEST, OLDEST, Moment, Place
 from graph.timeline import timeline as timeline_of
@@ -126,9 +127,7 @@ def label_of(moment: Moment) -> str:
     """Return what happened in a few words, as seen from the node of the timeline."""
     if not moment.relation:
         return KINDS[moment.kind].rstrip(".")
-    name = moment.relation.replace("_", " ")
-    if not moment.forward:
-        name = FROM_TARGET.get(moment.relation, name)
+    name = label_of_relation(moment.relation, "out" if moment.forward else "in")
     happened = {"edge_began": " from here on", "edge_ended": " until here"}
     return f"{name}{happened.get(moment.kind, '')}"
 

@@ -24,6 +24,7 @@ from connections.pages import (
 from connections.refusals import Refused
 from connections.registry import UnknownName
 from graph.models import Node
+from graph.time_slices import slice_of
 from retrieval.asked import MOMENTS, QUERY_CHARACTERS, STEP, Asked, filters_of, read
 from retrieval.facets import COUNTED
 from retrieval.pictures import picture_of
@@ -32,7 +33,6 @@ from retrieval.results import Filters, SearchAnswer
 from retrieval.samples import sample_questions
 from retrieval.search import search
 from retrieval.shown import shown
-from retrieval.time_slices import slice_of
 from retrieval.understood import LABELS, chips_of
 
 

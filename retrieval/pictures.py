@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +12,9 @@ from django.utils import timezone
 
 from connections.models import Project, User
 from graph.models import Edge, Node
-from graph.pages import FROM_TARGET
 from graph.paths import nearest
+from graph.relation_labels import label_of_relation
+from graph.surroundings import FAMILIES, THING, family_of, said_by, tied_to
 
 # The node itself and the best tied to it; more labels than that overlap.
 DRAWN = 14
@@ -23,16 +23,6 @@ FEW_DIRECT = 6
 LOOKED_AT = 60
 WIDTH, HEIGHT, RADIUS_X, RADIUS_Y = 400, 330, 80, 132
 LABEL, NAME = 15, 200
-
-# Shapes tell apart what there is; the icon inside says of which type it is.
-FAMILIES = {
-    "person": frozenset({"person", "account", "address", "name", "agent"}),
-    "place": frozenset(
-        {"channel", "thread", "meeting", "file", "folder", "domain", "community"}
-    ),
-    "said": frozenset({"message", "email", "sentence", "section", "episode"}),
-}
-THING = "thing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,7 @@ def picture_of(
     moment = as_of or timezone.now()
     nodes = Node.objects.visible_to(user).of(project).current().as_of(moment)
     if as_of:
-        nodes = nodes.filter(_said_by(moment) | Q(pk=node.pk))
+        nodes = nodes.filter(said_by(moment) | Q(pk=node.pk))
     direct = nearest(
         nodes, node.pk, project=project, depth=1, limit=LOOKED_AT, as_of=moment
     )
@@ -111,7 +101,7 @@ def picture_of(
     edges = _edges(user, project, moment, [node.pk, *ids], was_said=bool(as_of))
     if as_of:
         # Who and what has no date is there from its first tie on.
-        tied = _tied_to(node.pk, edges)
+        tied = tied_to(node.pk, edges)
         ids = [pk for pk in ids if pk in tied]
     around = _around(node, [drawn[pk] for pk in ids if pk in drawn], edges)
     centre = _at_centre(node)
@@ -125,29 +115,6 @@ def picture_of(
     )
 
 
-def family_of(node_type: str) -> str:
-    """Return which shape a node of `node_type` has."""
-    return next((name for name, types in FAMILIES.items() if node_type in types), THING)
-
-
-def _said_by(moment: datetime) -> Q:
-    return Q(occurred_at=None) | Q(occurred_at__lte=moment)
-
-
-def _tied_to(centre: int, edges: Iterable[Edge]) -> set[int]:
-    """Return what edges lead to from the centre, over any number of them."""
-    beside: dict[int, set[int]] = defaultdict(set)
-    for edge in edges:
-        beside[edge.source_id].add(edge.target_id)
-        beside[edge.target_id].add(edge.source_id)
-    found, waiting = {centre}, [centre]
-    while waiting:
-        new = beside[waiting.pop()] - found
-        found |= new
-        waiting += new
-    return found
-
-
 def _edges(
     user: User,
     project: Project,
@@ -158,7 +125,7 @@ def _edges(
 ) -> list[Edge]:
     edges = Edge.objects.visible_to(user).of(project).live(moment)
     if was_said:
-        edges = edges.filter(_said_by(moment))
+        edges = edges.filter(said_by(moment))
     both = Q(source__in=ids) & Q(target__in=ids)
     return list(edges.filter(both).order_by("-weight", "pk")[: 20 * DRAWN])
 
@@ -220,11 +187,11 @@ def _ties(centre: int, edges: Iterable[Edge]) -> dict[int, list[str]]:
     """Return how each node is tied to the one in the centre, in words."""
     found: dict[int, list[str]] = {}
     for edge in edges:
-        own = edge.relation.replace("_", " ")
         if edge.source_id == centre:
-            found.setdefault(edge.target_id, []).append(own)
+            label = label_of_relation(edge.relation, "out")
+            found.setdefault(edge.target_id, []).append(label)
         elif edge.target_id == centre:
-            label = FROM_TARGET.get(edge.relation, own)
+            label = label_of_relation(edge.relation, "in")
             found.setdefault(edge.source_id, []).append(label)
     return {node: list(dict.fromkeys(said)) for node, said in found.items()}
 

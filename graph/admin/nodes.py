@@ -154,9 +154,11 @@ class NodeAdmin(VisibleAdmin):
             link(reverse("node", args=[node.pk]), "Open its page"),
             link(reverse("node_provenance", args=[node.pk]), "Provenance"),
         )
+        graph = link(f"{reverse('graph')}?node={node.pk}", "in the graph")
         if not node.url:
-            return page
-        return format_html("{} · {}", page, link(node.url, "the original"))
+            return format_html("{} · {}", page, graph)
+        original = link(node.url, "the original")
+        return format_html("{} · {} · {}", page, graph, original)
 
     @display(description="metadata")
     def details(self, node: Node) -> SafeString:

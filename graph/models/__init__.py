@@ -7,6 +7,7 @@ from graph.models.figure import DailyFigure
 from graph.models.identity import Alias, Identity, IdentityDecision
 from graph.models.integrity import GraphCheck, Merge
 from graph.models.node import Node, Tombstone
+from graph.models.position import NodePosition
 from graph.models.record import Record
 from graph.models.review import (
     ReviewDecision,
@@ -32,6 +33,7 @@ __all__ = [
     "InProject",
     "Merge",
     "Node",
+    "NodePosition",
     "PendingEdge",
     "Record",
     "RefusedText",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from connections.models import Project
-from graph.copying import fetch
 from graph.embed import structure_types
 from retrieval.communities import sql
 
@@ -151,14 +150,3 @@ def places(ids: Ids, wanted: NDArray[Any]) -> tuple[Ids, NDArray[np.bool_]]:
     if not len(ids):
         return found, np.zeros(len(found), dtype=bool)
     return found, ids[found] == wanted
-
-
-def readable_with(project: Project, audiences: Sequence[int]) -> dict[int, list[int]]:
-    """Return for each audience those that all of its people are in: itself, the
-    project's public one, and each union it is a part of."""
-    scope = {"tenant": project.tenant_id, "project": project.pk}
-    public = [row[0] for row in fetch(sql.PUBLIC_AUDIENCES, scope)]
-    unions: dict[int, list[int]] = {}
-    for part, union in fetch(sql.UNIONS, scope):
-        unions.setdefault(part, []).append(union)
-    return {a: sorted({a, *public, *unions.get(a, ())}) for a in audiences}

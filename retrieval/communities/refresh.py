@@ -11,6 +11,7 @@ import numpy as np
 from django.utils import timezone
 
 from connections.models import Project
+from graph.audiences import readable_with
 from graph.copying import fetch, new_ids
 from graph.models import Edge, Node
 from retrieval.communities.describing import describe_all
@@ -27,7 +28,6 @@ from retrieval.communities.reading import (
     places,
     read_graph,
     read_members,
-    readable_with,
 )
 from retrieval.communities.swap import Named, Refreshed, swap
 from retrieval.models import CommunityRun

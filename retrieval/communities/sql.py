@@ -35,17 +35,6 @@ COPY_MEMBERS = """
     ) TO STDOUT (FORMAT binary)
 """
 # The people of an audience are also among those of every union it is a part of.
-UNIONS = """
-    SELECT p.to_audience_id, p.from_audience_id
-      FROM audience_parts p JOIN audiences a ON a.id = p.from_audience_id
-     WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
-       AND a.combines = 'any'
-"""
-PUBLIC_AUDIENCES = """
-    SELECT a.id FROM audiences a
-     WHERE a.tenant_id = %(tenant)s AND a.project_id = %(project)s
-       AND a.kind = 'public' AND a.combines = ''
-"""
 TEXTS = """
     SELECT n.id, n.language, n.title, left(n.content, %(characters)s),
            md5(n.title || chr(10) || n.content)

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from connections.models import Project, User
 from graph.models import Node
+from graph.time_slices import end_of, slice_of
 from retrieval.pictures import picture_of
-from retrieval.time_slices import end_of, slice_of
 from tests.factories import NOON, make_audience, make_edge, make_node
 
 pytestmark = pytest.mark.django_db
