@@ -15,12 +15,12 @@ from django.http import HttpRequest
 from django.test import RequestFactory
 
 from benchmarks.report import Table, progress, ratio, size
-from connections.admin_audit import AuditAdmin
 from connections.audit import GENESIS, seal_all, seal_of
 from connections.audit_checking import verify
 from connections.management.base import create_project
 from connections.models import Audit, AuditDetail, Project, Role, User, record_audit
 from connections.models.audit import hash_of
+from connections.records import JSON
 
 CHUNK = 5000
 TARGET = 10_000
@@ -36,7 +36,7 @@ def _fill(project: Project, count: int) -> None:
     for start in range(0, count, CHUNK):
         progress(f"audit: {start:,} of {count:,}")
         numbers = range(start, min(start + CHUNK, count))
-        said = [
+        said: list[dict[str, JSON]] = [
             {"question": f"What of order {n}?", "seen": [f"slack:C1:{n}.0"]}
             for n in numbers
         ]
@@ -117,7 +117,7 @@ def _pages(project: Project, count: int) -> Table:
 
 
 def _page(user: User, asked: dict[str, str]) -> Callable[[], object]:
-    desk: AuditAdmin = admin.site._registry[Audit]
+    desk = admin.site._registry[Audit]
 
     def render() -> object:
         request: HttpRequest = RequestFactory().get("/admin/connections/audit/", asked)

@@ -96,7 +96,7 @@ class MembershipFormSet(forms.BaseInlineFormSet):
         leaving = [
             form.instance
             for form in self.initial_forms
-            if self._should_delete_form(form)
+            if self._should_delete_form(form)  # type: ignore[attr-defined] # not in the stubs
             or form.cleaned_data.get("role") != Role.ADMIN
         ]
         if not any(is_active_admin(each) for each in leaving):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from connections import audit_sql
@@ -58,7 +60,7 @@ def _seal(tenant_id: int | None) -> int:
             ids.append(row.id)
             positions.append(position)
             seals.append(seal)
-        given = {"ids": ids, "positions": positions, "seals": seals}
+        given: dict[str, Any] = {"ids": ids, "positions": positions, "seals": seals}
         cursor.execute(audit_sql.SEAL, given)
         _move(chain, position, seal)
     return len(rows)
@@ -69,7 +71,7 @@ def _head(chain: int, tenant_id: int | None) -> AuditHead | None:
     head = AuditHead.objects.filter(chain=chain).first()
     if head is not None:
         wrong = wrong_with(head)
-    elif Audit.objects.filter(tenant_id=tenant_id, position__isnull=False).exists():
+    elif Audit.objects.filter(chained_to(tenant_id), position__isnull=False).exists():
         wrong = "its end is missing"
     else:
         return AuditHead(chain=chain, position=0, seal=GENESIS)
@@ -89,3 +91,8 @@ def _move(chain: int, position: int, seal: str) -> None:
             "sealed_at": timezone.now(),
         },
     )
+
+
+def chained_to(tenant_id: int | None) -> Q:
+    """Return the condition for rows of one chain: a tenant's, or those of none."""
+    return Q(tenant_id__isnull=True) if tenant_id is None else Q(tenant_id=tenant_id)

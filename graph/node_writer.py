@@ -297,7 +297,7 @@ class NodeWriter:
         unsaid = [s for s in self.lookup.said.values() if s.node_id is not None]
         if not unsaid:
             return set()
-        nodes = list({s.node_id for s in unsaid})
+        nodes = [n for n in {s.node_id for s in unsaid} if n is not None]
         execute(
             "DELETE FROM graph_evidence WHERE id = ANY(%s)", [[s.id for s in unsaid]]
         )

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("connections", "0008_exposure_chosen")]
+    dependencies = [("connections", "0009_audit_heads")]
     operations = [
         migrations.CreateModel(
             name="SavedView",

@@ -124,7 +124,7 @@ class NodeViewSet(WithProvenance):
         "each sort its `title`, `count`, `hidden` and a few `examples`.",
     )
     @action(detail=True)
-    def provenance(self, request: Request, pk: int) -> Response:
+    def provenance(self, request: Request, pk: int) -> Response:  # type: ignore[override] # an action of its own
         asked = ProvenanceParameters.of_query(request)
         node = self.get_object()
         if asked["direction"] == FORWARD:

@@ -20,7 +20,7 @@ def _project_key(table: str) -> tuple[str, str]:
 class Migration(migrations.Migration):
     dependencies = [
         ("connections", "0008_exposure_chosen"),
-        ("graph", "0012_review_integrity"),
+        ("graph", "0013_integrity_tables"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

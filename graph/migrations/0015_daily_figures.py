@@ -28,7 +28,7 @@ def _newest(
 class Migration(migrations.Migration):
     dependencies = [
         ("connections", "0008_exposure_chosen"),
-        ("graph", "0012_review_integrity"),
+        ("graph", "0014_erasures"),
     ]
     operations = [
         migrations.CreateModel(

@@ -16,7 +16,7 @@ IN_PROJECT = (
 class Migration(migrations.Migration):
     dependencies = [
         ("connections", "0008_exposure_chosen"),
-        ("graph", "0012_review_integrity"),
+        ("graph", "0015_daily_figures"),
     ]
 
     operations = [

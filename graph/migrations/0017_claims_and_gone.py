@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("graph", "0012_review_integrity"),
+        ("graph", "0016_positions"),
     ]
 
     operations = [
