@@ -11,6 +11,7 @@ class MemoryConfig(AppConfig):
         from memory import (  # noqa: F401 - each registers itself
             edge_tasks,
             edge_uses,
+            exporting,
             records,
         )
         from memory.fading import due_nodes

@@ -7,7 +7,11 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from graph.ingest import after_runs
-        from retrieval import rerank_model, rerank_onnx  # noqa: F401 - register
+        from retrieval import (  # noqa: F401 - each registers itself
+            exporting,
+            rerank_model,
+            rerank_onnx,
+        )
         from retrieval.arms import (  # noqa: F401 - each registers itself
             community,
             filename,
