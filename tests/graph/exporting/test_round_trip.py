@@ -22,8 +22,14 @@ from tests.graph.exporting.whole import CANARIES, make_whole
 
 # Of other makers: accounts of the framework, sessions, schedules, results of tasks.
 OTHERS_APPS = {
-    "admin", "auth", "axes", "contenttypes", "sessions", "django_celery_beat",
-    "django_celery_results", "sites",
+    "admin",
+    "auth",
+    "axes",
+    "contenttypes",
+    "sessions",
+    "django_celery_beat",
+    "django_celery_results",
+    "sites",
 }
 # Derived, and made by others at the same time as this was.
 DERIVED = ("graph.NodePosition", "graph.GraphCheck", "graph.Erasure")
@@ -63,8 +69,7 @@ def test_every_model_is_exported_or_left_out_with_its_reason():
     forgotten = [
         m._meta.label
         for m in ours
-        if m._meta.label not in exported
-        and m._meta.label not in left_out_models
+        if m._meta.label not in exported and m._meta.label not in left_out_models
     ]
     assert forgotten == []
     assert all(left_out_models.values())
@@ -220,9 +225,11 @@ def test_without_memory_nothing_that_people_said_to_it_goes_out(whole, tmp_path)
     for said in ("Who has the key?", "Hollis has", "It rains.", "memory:", "SELECT 1"):
         assert said not in content
     assert "conversations" not in exported.lines
-    assert exported.lines["nodes"] == Node.objects.filter(
-        project=whole
-    ).exclude(origin="memory").count() >= 5
+    assert (
+        exported.lines["nodes"]
+        == Node.objects.filter(project=whole).exclude(origin="memory").count()
+        >= 5
+    )
     copy = make_project("acme/copy")
     import_graph(copy, tmp_path / "one")
     export_graph(copy, tmp_path / "two", Options(with_memory=False))
@@ -276,9 +283,10 @@ def test_export_and_import_are_audited(whole, tmp_path):
     copy = make_project("acme/copy")
     import_graph(copy, tmp_path / "one")
     out = Audit.objects.get(verb="export.graph", project=whole)
-    assert out.detail.detail["lines"]["nodes"] == Node.objects.filter(
-        project=whole
-    ).count()
+    assert (
+        out.detail.detail["lines"]["nodes"]
+        == Node.objects.filter(project=whole).count()
+    )
     assert Audit.objects.get(verb="import.graph", project=copy)
 
 

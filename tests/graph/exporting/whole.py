@@ -107,17 +107,33 @@ def _add_graph(project, scope, closed, both, user) -> None:
     SyncError.objects.create(run=run, item="x", error="broken again")
     make_source(project, "mail", "mail", owner=user, audience=closed)
     Evidence.objects.create(
-        **scope, record=record, edge=scoped, part="p", start=1, end=2, quote="x",
-        via_source="k", assertion={"title": "T", "nothing": None},
+        **scope,
+        record=record,
+        edge=scoped,
+        part="p",
+        start=1,
+        end=2,
+        quote="x",
+        via_source="k",
+        assertion={"title": "T", "nothing": None},
     )
     Evidence.objects.create(**scope, record=None, node=person, kind="implied")
     PendingEdge.objects.create(
-        **scope, record=record, source_key="a", relation="mentions", target_key="b",
+        **scope,
+        record=record,
+        source_key="a",
+        relation="mentions",
+        target_key="b",
         draft={"weight": 1},
     )
     Alias.objects.create(**scope, record=record, key="a", target="b")
     Identity.objects.create(
-        **scope, node=two, person=person, key=two.key, side="chat", names=["Ann"],
+        **scope,
+        node=two,
+        person=person,
+        key=two.key,
+        side="chat",
+        names=["Ann"],
         reasons=[["x"]],
     )
     IdentityDecision.objects.create(
@@ -130,17 +146,34 @@ def _add_graph(project, scope, closed, both, user) -> None:
 def _add_review(project, scope, user) -> None:
     one = Node.objects.get(project=project, key="slack:C1:1.0")
     StaleThreshold.objects.create(**scope, node_type="decision", days=3)
-    item = make_review_item(project, one, assigned_to=user, held_by=user,
-                            held_until=NOON, age_days=200, threshold=180,
-                            why="=Nobody has confirmed it.", priority=1.25)
+    item = make_review_item(
+        project,
+        one,
+        assigned_to=user,
+        held_by=user,
+        held_until=NOON,
+        age_days=200,
+        threshold=180,
+        why="=Nobody has confirmed it.",
+        priority=1.25,
+    )
     decision = ReviewDecision.objects.create(
-        **scope, item=item, verb="prune", fingerprint="0" * 64, decided_by=user,
+        **scope,
+        item=item,
+        verb="prune",
+        fingerprint="0" * 64,
+        decided_by=user,
         before={"node": one.pk},
     )
     pruned = make_node(project, "slack:C1:9.0", "old", trashed_at=NOON)
     Trashed.objects.create(
-        **scope, node=pruned, chosen=pruned.pk, decision=decision, trashed_by=user,
-        audience=pruned.audience, purge_at=NOON + timedelta(days=30),
+        **scope,
+        node=pruned,
+        chosen=pruned.pk,
+        decision=decision,
+        trashed_by=user,
+        audience=pruned.audience,
+        purge_at=NOON + timedelta(days=30),
     )
 
 
@@ -149,8 +182,12 @@ def _add_communities(project, scope) -> None:
         project=project, key__in=("slack:C1:1.0", "identity:x")
     ).order_by("key")
     community = Community.objects.create(
-        **scope, audience=make_audience(project), title="Hello",
-        summary=[{"node_id": two.pk, "text": "Hello."}], lexemes=["hello"], size=2,
+        **scope,
+        audience=make_audience(project),
+        title="Hello",
+        summary=[{"node_id": two.pk, "text": "Hello."}],
+        lexemes=["hello"],
+        size=2,
     )
     for node in (one, two):
         CommunityMember.objects.create(
@@ -161,14 +198,24 @@ def _add_communities(project, scope) -> None:
 
 def _add_database(project, scope, user) -> None:
     database = Database.objects.create(
-        **scope, name="shop", audience=make_audience(project), engine="postgres",
-        host="db.test", port=5432, database="shop", user="reader",
+        **scope,
+        name="shop",
+        audience=make_audience(project),
+        engine="postgres",
+        host="db.test",
+        port=5432,
+        database="shop",
+        user="reader",
         password=Secret(CANARIES["password"]),
         certificate=CANARIES["certificate"],
     )
     table = DatabaseTable.objects.create(database=database, schema="public", name="t")
     DatabaseColumn.objects.create(
-        table=table, name="id", position=1, data_type="integer", family="number",
+        table=table,
+        name="id",
+        position=1,
+        data_type="integer",
+        family="number",
         values=["1", "2"],
     )
     DatabaseKey.objects.create(
@@ -189,14 +236,23 @@ def _add_memory(project, scope, user) -> None:
     Turn.objects.filter(pk=turn.pk).update(also_read=[one.pk])
     Turn.objects.create(conversation=conversation, question="And?")
     TurnTable.objects.create(
-        turn=turn, place=1, database=Database.objects.get(project=project),
-        database_name="shop", question="How many?", sql="SELECT 1",
-        columns=[["n", "number"]], rows=[[1]],
+        turn=turn,
+        place=1,
+        database=Database.objects.get(project=project),
+        database_name="shop",
+        question="How many?",
+        sql="SELECT 1",
+        columns=[["n", "number"]],
+        rows=[[1]],
     )
     Feedback.objects.create(turn=turn, user=user, verdict="wrong", note="No.")
     first = make_observation(project, user, "Hollis has the key.", due_at=NOON)
     second = make_observation(
-        project, user, "Ann has it.", conversation=conversation, turn=turn,
+        project,
+        user,
+        "Ann has it.",
+        conversation=conversation,
+        turn=turn,
         superseded_by=first,
     )
     make_observation(project, None, "It rains.")
