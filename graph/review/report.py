@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from django.db.models import QuerySet
-
-from connections.models import Project, User
-from connections.roles import require
+from connections.models import Project, Role, User
+from connections.roles import allows, require
 from graph.copying import fetch
 from graph.models import Node, ReviewItem
+from graph.querysets import ScopedQuerySet
 from graph.review import report_sql
 from graph.review.kinds import review_kinds
 
@@ -51,23 +50,23 @@ def report_rows(project: Project, *, reader: User | None = None) -> Iterator[Rep
     items = _open_items(project, reader)
     rows = items.order_by("-priority", "pk").iterator(chunk_size=BATCH)
     while batch := list(islice(rows, BATCH)):
-        evidence = _evidence(project, batch, items.audiences)  # type: ignore[attr-defined]
+        evidence = _evidence(project, batch, items.audiences)
         for item in batch:
             yield _row(item, evidence.get(item.node_id or 0, ()))
 
 
-def _open_items(project: Project, reader: User | None) -> QuerySet[ReviewItem]:
-    rows = ReviewItem.objects.all()
+def _open_items(project: Project, reader: User | None) -> ScopedQuerySet[ReviewItem]:
+    rows: ScopedQuerySet[ReviewItem] = ReviewItem.objects.of(project)
     if reader is not None:
-        rows = rows.visible_to(reader)
-        kinds = {
-            item
-            for item in ReviewItem.objects.of(project).values_list("kind", flat=True)
-        }
-        for kind in kinds & review_kinds.keys():
-            require(reader, project.pk, review_kinds[kind].role)
-    rows = rows.of(project).filter(state=ReviewItem.State.OPEN)
-    return rows.select_related("node", "other")
+        require(reader, project.pk, Role.REVIEWER)
+        closed = [
+            name
+            for name, kind in review_kinds.items()
+            if not allows(reader, project.pk, kind.role)
+        ]
+        rows = ReviewItem.objects.visible_to(reader).of(project)
+        rows = rows.exclude(kind__in=closed)
+    return rows.filter(state=ReviewItem.State.OPEN).select_related("node", "other")
 
 
 def _row(item: ReviewItem, evidence: Sequence[str]) -> ReportRow:

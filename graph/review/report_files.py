@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -138,7 +139,7 @@ def _from_csv(name: str, text: str) -> Iterator[Said]:
     head = text.partition("\n")[0]
     # Spreadsheets write what the country of their user has between cells.
     between = max(",;\t", key=head.count)
-    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=between)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=between)
     missing = {"item", "version", *ANSWERS} - set(reader.fieldnames or ())
     if missing:
         raise _wrong(name, 1, f"the column {min(missing)} is missing")
