@@ -141,8 +141,9 @@ def _restore(run: _Run, actor: User | None) -> Restored:
         [run.project.tenant_id, run.project.pk],
     )
     for part in run.manifest.held():
-        run.progress(f"writing {part.table}")
-        _write(run, part)
+        if run.manifest.files[part.file].lines:
+            run.progress(f"writing {part.table}")
+            _write(run, part)
     for part in run.manifest.held():
         if part.restored is not None:
             part.restored(run.project)
@@ -164,6 +165,8 @@ def _stage(run: _Run, part: Part) -> None:
     """Copy the lines of a part into its temporary table, each one looked at."""
     execute(f"DROP TABLE IF EXISTS {sql.in_table(part)}", [])
     execute(sql.stage_statement(part), [])
+    if not run.manifest.files[part.file].lines:
+        return
     reader = LineReader(part)
     _copy(sql.in_table(part), _checked(run, part, reader))
     run.emails |= reader.emails
