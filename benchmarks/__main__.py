@@ -20,6 +20,7 @@ from benchmarks import (
     learned,
     memory,
     memory_graph,
+    portability,
     quality,
     search,
     sources,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "guard": guard.run,
     "databases": databases.run,
     "discovery": discovery.run,
+    "portability": portability.run,
     "text_to_sql": text_to_sql.run,
     "fit": fit.run,
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,36 +23,54 @@ from tests.factories import make_node, make_project
 from tests.graph.exporting.test_round_trip import same
 from tests.graph.test_ingest_killed import CHECKOUT, address_of
 
-NODES = 300
-# Runs the command, which kills itself once it gets there.
-KILLED = """
-import os, signal, sys
+NODES = 100
+# Forks for each line of orders a process that runs a command and kills itself once it
+# gets there: Django is loaded once.
+FORKER = """
+import json, os, signal, sys
 import django
 django.setup()
 from django.core.management import call_command
 from graph.exporting import export, folders, restore
-module = {"export": export, "folders": folders, "restore": restore}[sys.argv[1]]
-real, count = getattr(module, sys.argv[2]), int(sys.argv[3])
-def dying(*args, **options):
-    global count
-    count -= 1
-    if count < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(*args, **options)
-setattr(module, sys.argv[2], dying)
-call_command(*sys.argv[4:], "--no-progress")
+modules = {"export": export, "folders": folders, "restore": restore}
+
+def run(module, name, after, *command):
+    real = getattr(modules[module], name)
+    left = [after]
+
+    def dying(*args, **options):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **options)
+
+    setattr(modules[module], name, dying)
+    call_command(*command, "--no-progress")
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            run(*json.loads(line))
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), flush=True)
 """
+Kill = Callable[..., None]
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 
 
-def kill_at(module: str, name: str, after: int, *command: str) -> None:
-    """Run a command that dies by SIGKILL at the call after `after` calls of `name`."""
-    process = subprocess.run(
-        [sys.executable, "-c", KILLED, module, name, str(after), *command],
+@pytest.fixture
+def kill_at() -> Iterator[Kill]:
+    """Give what runs a command that dies by SIGKILL at the call after `after` calls."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKER],
         cwd=CHECKOUT,
-        capture_output=True,
-        check=False,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ
         | {
             "DJANGO_SETTINGS_MODULE": "fabric_site.settings",
@@ -59,7 +79,15 @@ def kill_at(module: str, name: str, after: int, *command: str) -> None:
             "CELERY_BROKER_URL": "memory://",
         },
     )
-    assert process.returncode == -signal.SIGKILL, process.stderr.decode()
+
+    def kill(module: str, name: str, after: int, *command: str) -> None:
+        process.stdin.write(json.dumps([module, name, after, *command]) + "\n")
+        process.stdin.flush()
+        assert int(process.stdout.readline()) == -signal.SIGKILL
+
+    with process:
+        yield kill
+        process.stdin.close()
 
 
 def filled() -> Project:
@@ -81,7 +109,7 @@ def filled() -> Project:
     return project
 
 
-def test_a_killed_export_leaves_the_one_before_whole(tmp_path):
+def test_a_killed_export_leaves_the_one_before_whole(tmp_path, kill_at):
     project, folder = filled(), tmp_path / "out"
     export_graph(project, folder)
     export_graph(project, tmp_path / "before")
@@ -139,7 +167,7 @@ def test_where_folders_cannot_be_exchanged_one_is_put_back(tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_killed_import_leaves_nothing_and_runs_again_to_the_same(tmp_path):
+def test_a_killed_import_leaves_nothing_and_runs_again_to_the_same(tmp_path, kill_at):
     project, folder = filled(), tmp_path / "out"
     export_graph(project, folder)
     copy = make_project("acme/copy")
