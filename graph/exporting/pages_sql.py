@@ -42,21 +42,19 @@ EVIDENCE = """
      ORDER BY numbered.node_id, numbered.place
 """
 NEIGHBOURS = """
-    WITH live (source_id, target_id, relation, valid_to, occurred_at) AS (
-        SELECT e.source_id, e.target_id, e.relation, e.valid_to, e.occurred_at
+    WITH sides (own, other, is_out, relation, valid_from, valid_to, occurred_at,
+                origin) AS (
+        SELECT e.source_id, e.target_id, true, e.relation, e.valid_from, e.valid_to,
+               e.occurred_at, e.origin
           FROM graph_edges e
          WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
-           AND (e.source_id = ANY(%(nodes)s) OR e.target_id = ANY(%(nodes)s))
-           AND (%(memory)s OR e.origin <> 'memory')
-           AND (%(moment)s::timestamptz IS NULL
-                OR ((e.valid_from IS NULL OR e.valid_from <= %(moment)s)
-                    AND (e.valid_to IS NULL OR e.valid_to > %(moment)s)))
-    ), sides (own, other, is_out, relation, valid_to, occurred_at) AS (
-        SELECT l.source_id, l.target_id, true, l.relation, l.valid_to, l.occurred_at
-          FROM live l WHERE l.source_id = ANY(%(nodes)s)
+           AND e.source_id = ANY(%(nodes)s)
         UNION ALL
-        SELECT l.target_id, l.source_id, false, l.relation, l.valid_to, l.occurred_at
-          FROM live l WHERE l.target_id = ANY(%(nodes)s)
+        SELECT e.target_id, e.source_id, false, e.relation, e.valid_from, e.valid_to,
+               e.occurred_at, e.origin
+          FROM graph_edges e
+         WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+           AND e.target_id = ANY(%(nodes)s)
     ), numbered (own, is_out, relation, key, node_type, title, valid_to, place, many) AS (
         SELECT s.own, s.is_out, s.relation, n.key, n.node_type,
                left(coalesce(nullif(n.title, ''), n.content), 90), s.valid_to,
@@ -66,9 +64,12 @@ NEIGHBOURS = """
                             s.valid_to DESC NULLS FIRST),
                count(*) OVER (PARTITION BY s.own, s.is_out, s.relation)
           FROM sides s JOIN graph_nodes n ON n.id = s.other
-         WHERE n.trashed_at IS NULL AND (%(memory)s OR n.origin <> 'memory')
+         WHERE n.trashed_at IS NULL
+           AND (%(memory)s OR (n.origin <> 'memory' AND s.origin <> 'memory'))
            AND (%(moment)s::timestamptz IS NULL
-                OR ((n.valid_from IS NULL OR n.valid_from <= %(moment)s)
+                OR ((s.valid_from IS NULL OR s.valid_from <= %(moment)s)
+                    AND (s.valid_to IS NULL OR s.valid_to > %(moment)s)
+                    AND (n.valid_from IS NULL OR n.valid_from <= %(moment)s)
                     AND (n.valid_to IS NULL OR n.valid_to > %(moment)s)))
     )
     SELECT numbered.own, numbered.is_out, numbered.relation, numbered.key,
