@@ -12,6 +12,7 @@ class MemoryConfig(AppConfig):
             edge_tasks,
             edge_uses,
             erasing,
+            exporting,
             figures,
             records,
             repointing,

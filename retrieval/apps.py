@@ -9,6 +9,7 @@ class RetrievalConfig(AppConfig):
         from graph.ingest import after_runs
         from retrieval import (  # noqa: F401 - each registers itself
             erasing,
+            exporting,
             rerank_model,
             rerank_onnx,
             trails,

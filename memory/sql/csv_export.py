@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from django.http import HttpResponse
 from django.utils.text import slugify
 
+from connections.spreadsheet import lines_of_cells, neutral_text
 from memory.sql.cells import AnyCell, text_of
-
-# What a spreadsheet takes for the beginning of a formula, wide forms included.
-_FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_NEGATIVE = re.compile(r"-\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-# Without it spreadsheets read UTF-8 as something else.
-_MARK = "\ufeff"
 
 
 def neutral(cell: AnyCell) -> str:
-    """Return the text of `cell` so that no spreadsheet takes it for a formula.
-
-    Text that would be one gets an apostrophe before it; a negative number stays one.
-    """
-    text = text_of(cell)
-    if _FORMULA.match(text) and not _NEGATIVE.fullmatch(text):
-        return f"'{text}"
-    return text
+    """Return the text of `cell` so that no spreadsheet takes it for a formula."""
+    return neutral_text(text_of(cell))
 
 
 def csv_lines(names: Sequence[str], rows: Iterable[Sequence[AnyCell]]) -> Iterator[str]:
     """Yield a result line by line, its names first."""
-    writer = csv.writer(_Echo())
-    yield _MARK + writer.writerow([neutral(name) for name in names])
-    for row in rows:
-        yield writer.writerow([neutral(cell) for cell in row])
+    texts = ([text_of(cell) for cell in row] for row in rows)
+    yield from lines_of_cells(chain([names], texts))
 
 
 def csv_response(
@@ -51,10 +37,3 @@ def csv_response(
             "X-Content-Type-Options": "nosniff",
         },
     )
-
-
-class _Echo:
-    """A file for `csv.writer` that gives back each line instead of keeping it."""
-
-    def write(self, line: str) -> str:
-        return line

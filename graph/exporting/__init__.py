@@ -1,0 +1,1 @@
+"""A project as files that people, git and another installation can read."""
