@@ -80,7 +80,9 @@ class TestAnswers:
             in "The pump of line 4 failed because its seal was dry. Then it rained."
         )
         assert "Ann Lee" in answer.answer
-        assert answer.answer.rstrip().endswith("[1]")
+        said, age = answer.answer.split("\n\n")
+        assert said.endswith("[1]")
+        assert age.startswith("Mind the age: [1] is ")
 
     def test_no_bracketed_number_but_those_of_citations(self, project, corpus, member):
         answer = ask(project, "Where and when is lunch in the canteen?", user=member)

@@ -167,10 +167,9 @@ class TestContradictions:
     def test_an_edit_corrects_it_where_memory_lets_the_reviewer(
         self, project, rita, item
     ):
+        Observation.objects.update(is_shared=False)
         with pytest.raises(Exception, match="not in a memory that you may change"):
             decide_it(item, Verb.EDIT, rita, text="Volta drew.")
-        rita.is_staff = True
-        rita.save()
         Observation.objects.update(is_shared=True)
         row = decide_it(item, Verb.EDIT, rita, text="Volta drew.")
         assert Node.objects.get(pk=item.node_id).content == "Volta drew."

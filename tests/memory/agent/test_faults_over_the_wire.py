@@ -18,6 +18,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from connections.models import Project
 from graph.embed import embed_backlog
@@ -39,7 +40,7 @@ from tests.connections.chat_server import (
     silent_after,
     with_bytes_after,
 )
-from tests.factories import NOON, make_member, make_node, make_project, make_token
+from tests.factories import make_member, make_node, make_project, make_token
 from tests.serving import served
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -191,7 +192,14 @@ def site(request, model, settings, transactional_db, monkeypatch) -> Iterator[Si
     monkeypatch.setattr(storing.current_app, "send_task", send)
     project = make_project()
     member = make_member(project, "reader@acme.test")
-    make_node(project, "m1", SAID, occurred_at=NOON, metadata={"author": "Ann Lee"})
+    make_node(
+        project,
+        "m1",
+        SAID,
+        # Of today: an old one would be told of in the answer.
+        occurred_at=timezone.now(),
+        metadata={"author": "Ann Lee"},
+    )
     embed_backlog(project.pk)
     count_lexemes(project, always=True)
     browser = Client()

@@ -140,8 +140,9 @@ def test_reading_costs_the_same_with_more_turns(
     client.get(URL)
     # the token; audiences and conversation; turns that died; turns, citations, nodes,
     # records; audiences and what is open
-    # One of them reads the tables that the answers showed.
-    with django_assert_max_num_queries(11):
+    # One of them reads the tables that the answers showed, one after how many days what
+    # is cited counts as old.
+    with django_assert_max_num_queries(12):
         body = client.get(f"{URL}{conversation.pk}/").json()
     assert len(body["turns"]) == 5
 
