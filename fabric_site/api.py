@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 import connections.api.schema  # noqa: F401 - the token scheme registers itself
+from connections.api.database_exposures import ExposuresView
 from connections.api.databases import DatabaseViewSet
 from connections.api.problems import unknown_address
 from connections.api.views import ProjectViewSet
@@ -49,6 +50,11 @@ urlpatterns = [
     path("graph/statistics/", StatisticsView.as_view(), name="statistics"),
     path("review/report/", ReportView.as_view(), name="review-report"),
     path("connections/databases/", include("connections.api.database_schema")),
+    path(
+        "connections/databases/<uuid:pk>/exposures/",
+        ExposuresView.as_view(),
+        name="database-exposures",
+    ),
     path("search/", SearchView.as_view(), name="search"),
     path("memory/context/", ContextView.as_view(), name="memory-context"),
     path("memory/sync/", SyncView.as_view(), name="memory-sync"),

@@ -7,6 +7,9 @@ from typing import Any
 
 from django.db import connection
 
+# It stands in no word; quoting all texts at once is a fifth of the work.
+_BETWEEN = "\x1f"
+
 
 def new_ids(table: str, count: int) -> list[int]:
     """Return `count` fresh ids of `table`."""
@@ -38,6 +41,25 @@ def copy_rows(
     ):
         for row in ready:
             copy.write_row(row)
+
+
+def array_of_ids(ids: Iterable[int]) -> str:
+    """Return ids as PostgreSQL reads an array, to be bound as one value with a cast.
+
+    A list is quoted element by element, which for thousands takes milliseconds.
+    """
+    return f"{{{','.join(map(str, ids))}}}"
+
+
+def array_of_texts(texts: Sequence[str]) -> str:
+    """Return texts as `array_of_ids` does ids."""
+    if not texts:
+        return "{}"
+    joined = _BETWEEN.join(texts)
+    if joined.count(_BETWEEN) >= len(texts):
+        raise ValueError("A text of an array holds the control character U+001F.")
+    quoted = joined.replace("\\", "\\\\").replace('"', '\\"')
+    return '{"' + quoted.replace(_BETWEEN, '","') + '"}'
 
 
 def fetch(

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from connections.models import Project
 from graph import walk_sql as sql
+from graph.copying import array_of_ids
 
 if TYPE_CHECKING:
     from graph.querysets import NodeQuerySet
@@ -60,11 +61,6 @@ class Cut:
     is_exact: bool = True
 
 
-def as_array(ids: Iterable[int]) -> str:
-    """Return ids as PostgreSQL writes an array; a list would be quoted one by one."""
-    return f"{{{','.join(map(str, ids))}}}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Which edges a walk takes: of a node `fan_out` in each direction, of a level
@@ -99,7 +95,7 @@ class Terms:
 
     def of_edge(self, audiences: list[int] | None) -> tuple[Any, ...]:
         """Return the values of `sql.LIVE`."""
-        seen = None if audiences is None else as_array(audiences)
+        seen = None if audiences is None else array_of_ids(audiences)
         return (
             self.project.tenant_id,
             self.project.pk,
@@ -125,7 +121,7 @@ class OneOf(Lookup):
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         left, params = self.process_lhs(compiler, connection)
-        return f"{left} = ANY(%s::bigint[])", (*params, as_array(self.rhs))
+        return f"{left} = ANY(%s::bigint[])", (*params, array_of_ids(self.rhs))
 
 
 class AnyOf(Lookup):

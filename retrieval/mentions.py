@@ -12,6 +12,7 @@ import ahocorasick
 
 from connections.models import Project
 from connections.records import relations
+from graph.copying import array_of_ids, array_of_texts
 from graph.models.node import UNNAMED_TYPES
 from graph.querysets import NodeQuerySet
 from retrieval import mentions_sql
@@ -117,7 +118,7 @@ def things_named(
     if not words:
         return [() for _ in texts]
     values = {
-        "words": words,
+        "words": array_of_texts(words),
         "common_share": COMMON_SHARE,
         "common_least": COMMON_LEAST,
         "limit": NAMES_MOST,
@@ -187,7 +188,7 @@ def links_of(
         return {}
     from_texts, to_texts = _relations_of_texts()
     values = {
-        "ids": wanted,
+        "ids": array_of_ids(wanted),
         "now": now,
         "from_texts": from_texts,
         "to_texts": to_texts,

@@ -45,7 +45,11 @@ class Leaders:
         self._sets: list[frozenset[str]] = []
         self._with: dict[str, list[int]] = defaultdict(list)
         # One order of the tokens for all sets: the rarest first.
-        self._occurs = Counter(token for tokens in all_sets for token in tokens)
+        occurs: Counter[str] = Counter()
+        for tokens in all_sets:
+            occurs.update(tokens)
+        rarest = sorted(sorted(occurs), key=occurs.__getitem__)
+        self._place = {token: place for place, token in enumerate(rarest)}
 
     def place(self, tokens: frozenset[str]) -> int | None:
         """Return the first leader more similar to `tokens` than the threshold; without
@@ -76,7 +80,7 @@ class Leaders:
     def _prefix(self, tokens: frozenset[str]) -> list[str]:
         # Only what is above the threshold counts: rounding cannot lose a pair.
         length = len(tokens) - math.ceil(self.threshold * len(tokens)) + 1
-        return sorted(tokens, key=lambda token: (self._occurs[token], token))[:length]
+        return sorted(tokens, key=self._place.__getitem__)[:length]
 
     def _lengths(self, length: int) -> tuple[float, float]:
         if not self.threshold:

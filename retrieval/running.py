@@ -21,6 +21,7 @@ from django.db import (
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from retrieval.allowed import elsewhere
 from retrieval.arms.base import Ask, Hit, Plan, arms
 from retrieval.errors import RetrievalError
 
@@ -132,7 +133,9 @@ def stop_threads() -> None:
 
 def _run_beside(name: str, ask: Ask, plan: Plan) -> _Outcome:
     there = replace(
-        ask, nodes=ask.nodes.using(BESIDE), visible=ask.visible.using(BESIDE)
+        ask,
+        nodes=elsewhere(ask.nodes, BESIDE),
+        visible=elsewhere(ask.visible, BESIDE),
     )
     connection = connections[BESIDE]
     _opened.add(connection)

@@ -40,9 +40,45 @@ FUSED = """
      ORDER BY fused DESC, n.key COLLATE "C" LIMIT %(limit)s
 """
 
+# A section of a file, or a piece of a text that was too long for one node.
+_IS_PART = (
+    "(graph_nodes.node_type = 'section' OR jsonb_exists(graph_nodes.metadata, 'piece'))"
+)
+# Any of the question's words, by how rare they are: {score} sums over the words,
+# {matches} is what finds candidates.
+ANY_WORD = f"""
+    SELECT graph_nodes.id, graph_nodes.key, {{score}} AS score, {_IS_PART}
+      FROM graph_nodes
+     WHERE ({{matches}}) AND {{where}}
+     ORDER BY score DESC, graph_nodes.key LIMIT %(pool)s
+"""  # noqa: S608 - our own text
+# Written out, the sum is twice as fast as a sub-select over an array of words; side by
+# side, each match is a look into the index of its own.
+WORD_SCORE = (
+    "%(idf_{place})s * ts_rank(graph_nodes.search_vector, %(word_{place})s::tsquery)"
+)
+WORD_FOUND = "graph_nodes.search_vector @@ %(match_{place})s::tsquery"
+WEBSEARCH_FOUND = (
+    "graph_nodes.search_vector @@"
+    " websearch_to_tsquery(%(language)s::regconfig, %(asked)s)"
+)
+# The nearest to a vector, by an order that is theirs or nearly. The model is none once
+# another is the active one: its vectors have another size.
+NEAREST = f"""
+    SELECT graph_nodes.id, graph_nodes.key,
+           graph_nodes.embedding <=> %(vector)s::{{cast}}, {_IS_PART}
+      FROM graph_nodes
+     WHERE {{where}} AND graph_nodes.embedding_model_id = %(model)s
+       AND (SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %(model)s)
+       {{besides}}
+     ORDER BY {{order}} LIMIT %(measured)s
+"""  # noqa: S608 - our own text
+WITH_VECTOR = "AND graph_nodes.embedding IS NOT NULL"
+# An index can order by a distance, but not by it plus nothing.
+EXACTLY = "(graph_nodes.embedding <=> %(vector)s::{cast}) + 0"
+
 # What arms ask of a node, written into a queryset of nodes.
 IS_ONE_OF = "graph_nodes.id = ANY(%s::bigint[])"
-MATCHES = "graph_nodes.search_vector @@ %s::tsquery"
 MATCHES_WEBSEARCH = (
     "graph_nodes.search_vector @@ websearch_to_tsquery(%s::regconfig, %s)"
 )
@@ -51,7 +87,6 @@ MATCHES_WITH_METADATA = (
     " OR graph_nodes.metadata_vector @@ websearch_to_tsquery(%s::regconfig, %s))"
 )
 WORD_MATCH = "ts_rank(graph_nodes.search_vector, %s::tsquery)"
-WORD_RANK = f"%s * {WORD_MATCH}"
 COVER_RANK = (
     "ts_rank_cd(graph_nodes.search_vector, websearch_to_tsquery(%s::regconfig, %s))"
 )
@@ -60,11 +95,8 @@ COVER_RANK_WITH_METADATA = (
     " || coalesce(graph_nodes.metadata_vector, ''),"
     " websearch_to_tsquery(%s::regconfig, %s))"
 )
-# An index can order by this, but not by this plus nothing.
 DISTANCE = "graph_nodes.embedding <=> %s::{cast}"
 SIMILARITY = f"CASE WHEN graph_nodes.embedding_model_id = %s THEN 1 - ({DISTANCE}) END"
-
-IS_ACTIVE = "(SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %s)"
 
 # What an index needs to be told, for the transaction.
 SET_SETTINGS = """

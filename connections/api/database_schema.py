@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -22,10 +22,10 @@ from connections.models import (
     DatabaseColumn,
     DatabaseKey,
     DatabaseTable,
-    Membership,
     Role,
     Scope,
 )
+from connections.roles import require
 from connections.schema_page import tables_of
 from connections.tasks import follow_database
 
@@ -112,7 +112,7 @@ class SchemaView(APIView):
         responses=SchemaSerializer,
     )
     def get(self, request: Request, pk: UUID) -> Response:
-        database = _database(request, pk)
+        database = database_of(request, pk)
         asked = SchemaParameters(data=request.query_params)
         asked.is_valid(raise_exception=True)
         found, following = _page(database, asked.validated_data)
@@ -138,16 +138,15 @@ class DiscoverView(APIView):
         responses=DiscoveredSerializer,
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        database, user = _database(request, pk), caller(request)
-        member = Membership.objects.get(user=user, project=database.project_id)
-        if not member.allows(Role.EDITOR):
-            raise PermissionDenied("Editors and administrators discover schemas.")
+        database, user = database_of(request, pk), caller(request)
+        require(user, database.project_id, Role.EDITOR)
         found = discover(database, actor=user)
         follow_database.delay(str(database.pk))
         return Response(DiscoveredSerializer(found).data)
 
 
-def _database(request: Request, pk: UUID) -> Database:
+def database_of(request: Request, pk: UUID) -> Database:
+    """Return a database that the caller may see; any other is a 404."""
     rows = visible(Database.objects.all(), request)
     database: Database | None = (
         rows.select_related("project__tenant").filter(pk=pk).first()

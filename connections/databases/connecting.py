@@ -20,10 +20,10 @@ from django.views.decorators.debug import sensitive_variables
 
 from connections.databases import opening
 from connections.databases.base import DatabaseError, Flavour
+from connections.databases.failures import NotOpened, Unfit, Unreachable
 from connections.databases.fields import check_fields
 from connections.databases.serving import Serving, mysql_serving, postgres_serving
 from connections.databases.targets import checked_addresses
-from connections.databases.unopened import NotOpened, Unfit, Unreachable
 from connections.models import Database
 from connections.secrets import Secret, SecretError
 

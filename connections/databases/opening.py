@@ -13,13 +13,13 @@ import psycopg
 from django.views.decorators.debug import sensitive_variables
 
 from connections.databases import tls
-from connections.databases.targets import bare
-from connections.databases.unopened import (
+from connections.databases.failures import (
     LoginRefused,
     NotEncrypted,
     NotOpened,
     Unreachable,
 )
+from connections.databases.targets import bare
 from connections.models import Database
 
 Password: TypeAlias = Callable[[Database], str]

@@ -19,12 +19,12 @@ from connections.databases.connecting import (
     reach,
     serving_of,
 )
+from connections.databases.failures import NotOpened
 from connections.databases.opening import driver_errors
 from connections.databases.rights_base import Rights
 from connections.databases.rights_mysql import mysql_rights
 from connections.databases.rights_postgres import postgres_rights
 from connections.databases.serving import Serving
-from connections.databases.unopened import NotOpened
 from connections.models import Database, User, record_audit
 
 TEST_SECONDS = 10

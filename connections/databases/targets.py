@@ -24,7 +24,7 @@ from connections.databases.addresses import (
     parse_entries,
     parse_networks,
 )
-from connections.databases.unopened import Unreachable
+from connections.databases.failures import Unreachable
 from connections.models import Database
 
 POSTGRES_PORT = 5432

@@ -8,9 +8,9 @@ from typing import Any
 from connections.models import Database
 from memory.agent.database import database as own_database
 from memory.agent.tools import Reading, Told, ToolError, tool
+from memory.sql.answered import Unanswered
 from memory.sql.choosing import choose_database, databases_for, is_named
 from memory.sql.joined import ask_both
-from memory.sql.outcome import Unanswered
 from memory.sql.splitting import split
 from memory.sql.telling import told_of
 

@@ -28,10 +28,17 @@ from memory.agent.database import database as own_database
 from memory.agent.database import release
 from memory.agent.prompt import new_fence
 from memory.sql import examples
+from memory.sql.answered import (
+    Answered,
+    Attempt,
+    By,
+    Stage,
+    Unanswered,
+    is_of_statement,
+)
 from memory.sql.choosing import choose_database, databases_for
 from memory.sql.context import Context, context_of
 from memory.sql.literals import corrected, is_empty, suggestions
-from memory.sql.outcome import Answered, Attempt, By, Stage, Unanswered, is_of_statement
 from memory.sql.prompting import (
     ANSWER_SCHEMA,
     MOST_TOKENS,

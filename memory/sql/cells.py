@@ -1,17 +1,20 @@
-"""Cells of results: as JSON, and as people read them."""
+"""Cells of results: as JSON, as tables show them, and as sentences say them."""
 
 from __future__ import annotations
 
 import math
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from typing import TypeAlias
 
 from connections.databases.base import Cell
 from connections.records import JSON
 
+# A cell as it comes from a server, or as JSON kept it.
+AnyCell: TypeAlias = Cell | JSON
 # Beyond these a browser's numbers are no longer exact.
 SAFE_INTEGER = 2**53 - 1
-BYTES_SHOWN = 32
+BYTES_KEPT, BYTES_SHOWN = 32, 64
 # A cell as a model is told it, or a sentence quotes it.
 CELL_CHARACTERS = 200
 
@@ -28,8 +31,25 @@ def as_json(cell: Cell) -> JSON:
         return cell.isoformat()
     if isinstance(cell, (bytes, bytearray, memoryview)):
         raw = bytes(cell)
-        return f"0x{raw[:BYTES_SHOWN].hex()}{'…' if len(raw) > BYTES_SHOWN else ''}"
+        return f"0x{raw[:BYTES_KEPT].hex()}{'…' if len(raw) > BYTES_KEPT else ''}"
     return str(cell).replace("\x00", "\ufffd")
+
+
+def text_of(cell: AnyCell) -> str:
+    """Return a cell as a table shows it; nothing of NULL."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, Decimal):
+        return format(cell, "f") if cell.is_finite() else str(cell)
+    if isinstance(cell, datetime):
+        return cell.isoformat(sep=" ")
+    if isinstance(cell, (date, time)):
+        return cell.isoformat()
+    if isinstance(cell, (bytes, bytearray, memoryview)):
+        return _hex(bytes(cell))
+    return str(cell)
 
 
 def in_words(cell: Cell) -> str:
@@ -57,6 +77,25 @@ def as_written(cell: Cell) -> str:
 
 def is_number(cell: Cell) -> bool:
     return isinstance(cell, (int, float, Decimal)) and not isinstance(cell, bool)
+
+
+def number_of(cell: AnyCell) -> float | None:
+    """Return a cell as a finite number, also where JSON kept it as text; else None."""
+    if cell is None or isinstance(cell, bool):
+        return None
+    if not isinstance(cell, (int, float, Decimal, str)):
+        return None
+    try:
+        number = float(cell)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _hex(value: bytes) -> str:
+    shown = value[:BYTES_SHOWN].hex()
+    rest = f"… ({len(value)} bytes)" if len(value) > BYTES_SHOWN else ""
+    return f"0x{shown}{rest}"
 
 
 def _is_plain(cell: int | Decimal) -> bool:

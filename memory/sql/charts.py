@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from connections.databases.base import ResultColumn, Rows
 from connections.records import JSON
-from memory.sql.cell_text import AnyCell, number_of, text_of
+from memory.sql.cells import AnyCell, number_of, text_of
 
 Kind: TypeAlias = Literal["number", "line", "bar"]
 

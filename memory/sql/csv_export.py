@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from django.http import HttpResponse
 from django.utils.text import slugify
 
-from memory.sql.cell_text import AnyCell, text_of
+from memory.sql.cells import AnyCell, text_of
 
 # What a spreadsheet takes for the beginning of a formula, wide forms included.
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

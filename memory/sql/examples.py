@@ -19,7 +19,7 @@ from connections.databases.snapshot import schema_of
 from connections.models import Database, Membership, Role, User, record_audit
 from connections.refusals import Refused
 from memory.models import VerifiedExample
-from memory.sql.outcome import is_of_statement
+from memory.sql.answered import is_of_statement
 from memory.sql.words import normalised
 
 LIKE, LIKE_LEAST = 5, 0.2

@@ -12,6 +12,7 @@ from connections.databases.snapshot import schema_of
 from connections.models import Database, Project, User
 from connections.refusals import Refused
 from memory.agent.database import database as own_database
+from memory.sql.answered import Answered, Unanswered
 from memory.sql.asking import ask_database, never, run_bound
 from memory.sql.binding import kept_to_names, name_place
 from memory.sql.candidates import names_in
@@ -22,7 +23,6 @@ from memory.sql.mentions import (
     mentions,
     texts_among,
 )
-from memory.sql.outcome import Answered, Unanswered
 from memory.sql.splitting import Parts
 from retrieval.results import Filters
 from retrieval.search import visible_nodes

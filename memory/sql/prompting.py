@@ -10,8 +10,8 @@ from connections.databases.base import Schema
 from connections.databases.joins import as_ddl
 from memory.agent.prompt import fenced
 from memory.models import VerifiedExample
+from memory.sql.answered import Attempt
 from memory.sql.context import Context
-from memory.sql.outcome import Attempt
 
 MOST_TOKENS = 3000
 ERROR_CHARACTERS = 2000

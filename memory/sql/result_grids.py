@@ -11,7 +11,7 @@ from uuid import UUID
 from connections.databases.base import Rows
 from connections.models import Database, User
 from memory.models import Turn, TurnTable
-from memory.sql.cell_text import AnyCell, text_of
+from memory.sql.cells import AnyCell, text_of
 from memory.sql.charts import chart_of
 
 # What a page shows at once, and what it holds at most; the rest is in the CSV.

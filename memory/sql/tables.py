@@ -10,9 +10,9 @@ from uuid import UUID
 from connections.models import Database
 from connections.records import JSON
 from memory.models import Turn, TurnTable
+from memory.sql.answered import Answered
 from memory.sql.cells import as_json
 from memory.sql.charts import chart_of
-from memory.sql.outcome import Answered
 
 # As many rows are kept with an answer; all of them come by running it again.
 KEPT = 500

@@ -14,11 +14,11 @@ from memory.agent.plain_words import plain
 from memory.agent.sources import Source, SourceRow
 from memory.agent.tools import Reading, Told
 from memory.extract import QUOTE_CHARACTERS
+from memory.sql.answered import Answered
 from memory.sql.cells import as_written
 from memory.sql.context import table_key
 from memory.sql.joined import Joined
 from memory.sql.mentions import Mention
-from memory.sql.outcome import Answered
 from memory.sql.sentences import row_in_words, sentence_of
 from memory.sql.tables import ShownTable, shown_table
 

@@ -7,13 +7,12 @@ project (PostgreSQL's own ranking knows no rarity), and bounds the candidates.
 
 from __future__ import annotations
 
-from django.db.models.expressions import RawSQL
+from collections.abc import Iterable
 
-from graph.querysets import NodeQuerySet
 from retrieval import sql
+from retrieval.allowed import rows_among
 from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
 from retrieval.expressions import condition, number
-from retrieval.words import Words
 
 
 def find(ask: Ask, plan: Plan) -> list[Hit]:
@@ -22,18 +21,13 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     A score of 1.0 would be every word, as often as can be, in the title.
     """
     if plan.options.get("match", "any") == "all":
-        return _hits(*_all_words(ask, plan), plan, 1.0)
+        return _hits(_all_words(ask, plan), 1.0)
     if not ask.words.words:
         return []
-    return _hits(_any_word(ask), by_rarity(ask.words), plan, ask.words.idf)
+    return _hits(_any_word(ask, plan), ask.words.idf)
 
 
-def _hits(nodes: NodeQuerySet, score: RawSQL, plan: Plan, most: float) -> list[Hit]:
-    rows = (
-        nodes.annotate(words_score=score, is_part=IS_PART)
-        .order_by("-words_score", "key")
-        .values_list("pk", "key", "words_score", "is_part")[: plan.pool]
-    )
+def _hits(rows: Iterable[tuple[int, str, float, bool]], most: float) -> list[Hit]:
     return [
         Hit(node, key, score / most, is_part)
         for node, key, score, is_part in rows
@@ -41,33 +35,42 @@ def _hits(nodes: NodeQuerySet, score: RawSQL, plan: Plan, most: float) -> list[H
     ]
 
 
-def _any_word(ask: Ask) -> NodeQuerySet:
+def _any_word(ask: Ask, plan: Plan) -> list[tuple[int, str, float, bool]]:
+    """Return nodes with any of the words, by the sum over words of idf times
+    `ts_rank`."""
+    values: dict[str, object] = {"pool": plan.pool}
+    for place, word in enumerate(ask.words.words):
+        values |= {f"idf_{place}": word.idf, f"word_{place}": word.tsquery}
+    score = [sql.WORD_SCORE.format(place=n) for n in range(len(ask.words.words))]
     if ask.parsed.websearch:
-        matching = condition(
-            sql.MATCHES_WEBSEARCH, (ask.project.language, ask.parsed.asked)
-        )
+        values |= {"language": ask.project.language, "asked": ask.parsed.asked}
+        found = [sql.WEBSEARCH_FOUND]
     else:
         texts = ask.words.candidates()
-        # Side by side, so that each is a look into the index of its own.
-        matching = condition(f"({' OR '.join([sql.MATCHES] * len(texts))})", texts)
-    return ask.nodes.filter(matching)
+        values |= {f"match_{place}": text for place, text in enumerate(texts)}
+        found = [sql.WORD_FOUND.format(place=place) for place in range(len(texts))]
+    return rows_among(
+        ask.nodes,
+        ask.project,
+        sql.ANY_WORD,
+        values,
+        score=" + ".join(score),
+        matches=" OR ".join(found),
+    )
 
 
-def by_rarity(words: Words) -> RawSQL:
-    """Return the sum over words of idf times `ts_rank`, to be read of a node."""
-    # Written out, it is twice as fast as a sub-select over an array of words.
-    each = " + ".join([sql.WORD_RANK] * len(words.words))
-    values = [value for word in words.words for value in (word.idf, word.tsquery)]
-    return number(f"({each})", values)
-
-
-def _all_words(ask: Ask, plan: Plan) -> tuple[NodeQuerySet, RawSQL]:
+def _all_words(ask: Ask, plan: Plan) -> Iterable[tuple[int, str, float, bool]]:
     question = (ask.project.language, ask.parsed.asked)
     with_metadata = plan.options.get("metadata", False)
     matches = sql.MATCHES_WITH_METADATA if with_metadata else sql.MATCHES_WEBSEARCH
     rank = sql.COVER_RANK_WITH_METADATA if with_metadata else sql.COVER_RANK
     asked = question * 2 if with_metadata else question
-    return ask.nodes.filter(condition(matches, asked)), number(rank, question)
+    return (
+        ask.nodes.filter(condition(matches, asked))
+        .annotate(words_score=number(rank, question), is_part=IS_PART)
+        .order_by("-words_score", "key")
+        .values_list("pk", "key", "words_score", "is_part")[: plan.pool]
+    )
 
 
 arms.add("keyword", Arm(find))

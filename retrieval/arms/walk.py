@@ -19,6 +19,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
+from graph.copying import array_of_ids
 from graph.embed import vector_type
 from graph.learned_weights import learned_among
 from graph.querysets import NodeQuerySet
@@ -101,7 +102,7 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
     nodes = (
         _lending(ask)
         # One value: `pk__in` would bind each of some hundred ids by itself.
-        .filter(condition(sql.IS_ONE_OF, (list(ids),)))
+        .filter(condition(sql.IS_ONE_OF, (array_of_ids(ids),)))
         .annotate(
             is_part=IS_PART,
             said=expression(
@@ -237,7 +238,7 @@ def _best(ask: Ask, plan: Plan, read: _Read, scores: NDArray[np.float64]) -> lis
         for at in worth
     ]
     if ask.is_narrowed:
-        kept = condition(sql.IS_ONE_OF, ([hit.node_id for hit in hits],))
+        kept = condition(sql.IS_ONE_OF, (array_of_ids([hit.node_id for hit in hits]),))
         found = set(ask.nodes.filter(kept).values_list("pk", flat=True))
         hits = [hit for hit in hits if hit.node_id in found]
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))[: plan.pool]

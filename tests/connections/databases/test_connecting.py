@@ -17,7 +17,7 @@ from django.core.management import call_command
 from connections.databases import opening
 from connections.databases.base import DatabaseError
 from connections.databases.connecting import cut_after, open_connection
-from connections.databases.unopened import (
+from connections.databases.failures import (
     LoginRefused,
     NotEncrypted,
     Unfit,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from connections.databases import targets
 from connections.databases.addresses import denials, forms, parse_entry
+from connections.databases.failures import Unreachable
 from connections.databases.fields import wrong_fields
 from connections.databases.targets import checked_addresses
-from connections.databases.unopened import Unreachable
 from connections.models import Database
 from fabric_site import options
 

@@ -7,10 +7,10 @@ import pytest
 from connections.databases.base import Rows
 from connections.databases.snapshot import schema_of
 from connections.models import DatabaseQuery
+from memory.sql.answered import Answered, Unanswered
 from memory.sql.binding import kept_to_names
 from memory.sql.joined import NO_COLUMN, NO_NAMES, ask_both
 from memory.sql.mentions import mentions
-from memory.sql.outcome import Answered, Unanswered
 from memory.sql.splitting import split
 from retrieval.results import Filters
 from tests.memory.sql.conftest import JOINED, TOP, Translation, say

@@ -519,10 +519,12 @@ def test_right_proposes_an_example_and_wrong_complains(shop, page, project, memb
     assert "Marked as right" in text
     example = VerifiedExample.objects.get()
     assert (example.question, example.state) == (row.question, "waiting")
-    text = page.post(address, {"verdict": "wrong"}, headers=HTMX).content.decode()
+    sent = {"verdict": "wrong", "note": "It counts orders twice."}
+    text = page.post(address, sent, headers=HTMX).content.decode()
     assert "Marked as wrong" in text
     feedback = Feedback.objects.get()
     assert (feedback.verdict, feedback.state) == ("wrong", "open")
+    assert feedback.note.endswith("is wrong. It counts orders twice.")
     assert "result of shop" in feedback.note
     assert page.post(address, {"verdict": "other"}).status_code == 404
 
