@@ -21,6 +21,7 @@ from benchmarks import (
     memory,
     memory_graph,
     quality,
+    review,
     search,
     sources,
     text_to_sql,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "databases": databases.run,
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
+    "review": review.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

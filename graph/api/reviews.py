@@ -45,6 +45,7 @@ from graph.review.errors import NoSuchItem, Unconfirmed
 from graph.review.kinds import Decision, Verb, review_kinds
 from graph.review.pruning import restore
 from graph.review.reading import (
+    HEAVY,
     ORDERS,
     detail_of,
     history_of,
@@ -95,8 +96,10 @@ class ReviewItemViewSet(
 
     def get_queryset(self) -> ScopedQuerySet[ReviewItem]:
         rows = self._asked() if self.action == "list" else ReviewItem.objects.all()
-        return visible(rows, self.request).select_related(
-            "node", "project__tenant", "assigned_to", "held_by"
+        return (
+            visible(rows, self.request)
+            .select_related("node", "project__tenant", "assigned_to", "held_by")
+            .defer(*HEAVY)
         )
 
     def get_object(self) -> ReviewItem:
@@ -253,7 +256,9 @@ class TrashViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
             if project is not None:
                 require(user, project.pk, Role.REVIEWER)
         rows = visible(trash_of(user, project=project), self.request)
-        return rows.select_related("node", "project__tenant", "trashed_by")
+        return rows.select_related("node", "project__tenant", "trashed_by").defer(
+            *HEAVY
+        )
 
     @extend_schema(parameters=[TrashParameters], summary="What is in the trash")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -34,6 +34,9 @@ EVIDENCE_MOST, HISTORY_MOST = 20, 50
 SAID_CHARACTERS = 300
 CHUNK = 500
 
+# What no list of items shows of their nodes, and is long.
+HEAVY = ("node__embedding", "node__search_vector", "node__metadata_vector")
+
 # What a kind tells beside an item: (name, text) as the reader may see it.
 explainers: Registry[Callable[[ReviewItem, User], Sequence[tuple[str, str]]]] = (
     Registry("explanation of review items")

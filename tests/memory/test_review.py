@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from connections.models import Role
 from graph.models import Node, ReviewItem
-from graph.review.deciding import NotDecidable, undo
-from graph.review.kinds import Verb, finders
+from graph.review.deciding import NotDecidable, consequences_of, decide, undo
+from graph.review.kinds import Decision, Verb, finders
 from graph.review.pruning import consequences, prune, purge_due, restore
 from graph.review.reading import detail_of, queue_of, sizes_of
 from memory.feedback import give_feedback, resolve, take_feedback_back
@@ -19,8 +19,8 @@ from memory.observations import current
 from memory.support import check_support
 from tests.factories import make_audience, make_node, make_review_item
 from tests.graph.review.queueing import decide_it, make_reviewer
-from tests.memory.making import make_turn
-from tests.memory.memories import again, kept, make_conversation
+from tests.memory.making import make_conversation
+from tests.memory.memories import again, kept
 
 pytestmark = pytest.mark.django_db
 SAID = "The supplier Volta failed the audit."
@@ -33,7 +33,8 @@ def rita(project):
 
 @pytest.fixture
 def turn(project, member):
-    return make_turn(make_conversation(project, member), "Who failed the audit?")
+    asked = make_conversation(project, member, "Who failed the audit?")
+    return asked.turns.get()
 
 
 @pytest.fixture
@@ -134,8 +135,8 @@ class TestPruning:
     def test_answers_that_cite_it_are_counted_as_the_reader_may_see_them(
         self, project, member, rita, message
     ):
-        make_turn(make_conversation(project, member), "Theirs?", message)
-        make_turn(make_conversation(project, rita), "Mine?", message)
+        make_conversation(project, member, "Theirs?", cited=[message])
+        make_conversation(project, rita, "Mine?", cited=[message])
         found = consequences(project, [message.pk], rita)
         cited = next(r for r in found.reliances if r.name == "answers that cite it")
         assert (cited.count, cited.hidden, found.hidden) == (1, 1, 1)
@@ -152,9 +153,6 @@ class TestContradictions:
         )
 
     def test_the_one_that_does_not_hold_is_pruned(self, project, rita, item):
-        from graph.review.deciding import consequences_of, decide
-        from graph.review.kinds import Decision
-
         into = item.node_id
         token = consequences_of([item.pk], rita, into=into).token
         decision = Decision(
