@@ -6,6 +6,8 @@ an admin of that project, and one who is not sees and decides nothing of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -36,6 +38,16 @@ def projects_with(user: User | AnonymousUser, role: Role) -> QuerySet[Project]:
     """Return the projects in which `user` may do what `role` may."""
     mine = memberships_with(user, role)
     return Project.objects.filter(pk__in=mine.values("project_id"))
+
+
+def users_with(project_ids: Iterable[int], role: Role) -> QuerySet[User]:
+    """Return who may do what `role` may in one of the projects, by address."""
+    enough = Q(role__in=Role.values[Role.values.index(role) :])
+    members = Membership.objects.filter(
+        enough | Q(user__is_superuser=True), project_id__in=project_ids
+    )
+    mine = User.objects.filter(is_active=True, pk__in=members.values("user_id"))
+    return mine.order_by("email")
 
 
 def allows(user: User | AnonymousUser, project_id: int, role: Role) -> bool:

@@ -36,6 +36,8 @@ from graph.models import (
     Node,
     Record,
     RefusedText,
+    ReviewItem,
+    Trashed,
 )
 from memory.models import Conversation, Feedback, Observation
 from retrieval.models import Community
@@ -53,6 +55,10 @@ class Section:
 
 
 SECTIONS: dict[str, tuple[Section, ...]] = {
+    "Review": (
+        Section(ReviewItem, "Review", "fact_check"),
+        Section(Trashed, "Trash", "delete"),
+    ),
     "Knowledge": (
         Section(Node, "Nodes", "hub"),
         Section(Edge, "Edges", "timeline"),
@@ -150,6 +156,8 @@ def _add_address(model: type[Any], request: HttpRequest) -> str:
 
 
 def _count(section: Section, request: HttpRequest, most: int) -> str:
-    rows: QuerySet[Any] = admin.site._registry[section.model].get_queryset(request)
+    pages = admin.site._registry[section.model]
+    # A queue counts what waits in it.
+    rows: QuerySet[Any] = getattr(pages, "waiting", pages.get_queryset)(request)
     number = capped_count(rows, most)
     return f"{number:,}+" if number >= most else f"{number:,}"
