@@ -140,9 +140,10 @@ class ReviewItemAdmin(ReadOnlyAdmin):
             raise PermissionDenied("For this you must be a reviewer of a project.")
         done = done_of(request, user)
         # What was just done is no filter of the list.
-        request.GET = request.GET.copy()  # type: ignore[assignment]
+        kept = request.GET.copy()
         for name in ("done", "batch"):
-            request.GET.pop(name, None)
+            kept.pop(name, None)
+        request.GET = kept  # type: ignore[assignment] # the one that can be changed
         asked = Asked.of(request.GET.dict())
         more = {
             "title": "Review",

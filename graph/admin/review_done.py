@@ -50,7 +50,8 @@ def _one(pk: int, user: User) -> Done | None:
     row = rows.select_related("item").first()
     if row is None:
         return None
-    node = Node.objects.visible_to(user).filter(pk=row.item.node_id).first()
+    nodes = Node.objects.visible_to(user)
+    node = nodes.filter(pk=row.item.node_id).first() if row.item.node_id else None
     about = named(node) if node else review_kinds[row.item.kind].title.lower()
     undo = reverse("admin:graph_reviewitem_undo", args=[row.pk])
     verb = Verb(row.verb)
