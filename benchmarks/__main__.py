@@ -22,6 +22,7 @@ from benchmarks import (
     memory_graph,
     quality,
     review,
+    review_pages,
     search,
     sources,
     text_to_sql,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "discovery": discovery.run,
     "text_to_sql": text_to_sql.run,
     "review": review.run,
+    "review_pages": review_pages.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

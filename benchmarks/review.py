@@ -33,7 +33,7 @@ def _queue(count: int) -> Table:
     project = create_project(f"bench/review-{count}")
     user = User.objects.create_user(f"reviewer{count}@benchmark.test")
     project.memberships.create(user=user, role=Role.REVIEWER)
-    _fill(project, user, count)
+    fill(project, user, count)
     table = Table(
         "what",
         "p50 ms",
@@ -64,14 +64,14 @@ def _queue(count: int) -> Table:
         ),
     }
     for what, (ours, other) in asked.items():
-        mine, theirs = _timed(ours), _timed(other)
+        mine, theirs = timed(ours), timed(other)
         is_under = "yes" if mine.p95 < TARGET_MS else "no"
         against = ratio(mine.p50, theirs.p50)
         table.add(what, f"{mine.p50:.1f}", f"{mine.p95:.1f}", is_under, against)
     return table
 
 
-def _fill(project: Project, user: User, count: int) -> None:
+def fill(project: Project, user: User, count: int) -> None:
     closed = Audience.objects.create(
         tenant_id=project.tenant_id, project=project, kind="members", key="closed"
     )
@@ -139,7 +139,7 @@ def _group_count(user: User) -> list[int]:
     ]
 
 
-def _timed(act: Callable[[], object]) -> Timing:
+def timed(act: Callable[[], object]) -> Timing:
     act()
     took = []
     for _ in range(RUNS):

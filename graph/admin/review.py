@@ -237,8 +237,8 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     def aged(self, item: ReviewItem) -> str:
         if item.age_days is None:
             return "-"
-        allowed = f" of {item.threshold}" if item.threshold else ""
-        return f"{item.age_days}{allowed} days"
+        allowed = f"\u00a0of\u00a0{item.threshold}" if item.threshold else ""
+        return f"{item.age_days}{allowed}\u00a0days"
 
     @display(description="assigned to")
     def whose(self, item: ReviewItem) -> str:

@@ -60,7 +60,7 @@ def _stale(
     )  # fmt: skip
     Evidence.objects.create(
         tenant_id=project.tenant_id, project=project, record=record, node=node,
-        quote=f"So that is settled then: {title.lower()}, until somebody says else.",
+        quote=f"So that is settled then: {title}, until somebody says else.",
         part="text",
     )  # fmt: skip
     other = Node.objects.filter(node_type="message").order_by("pk")[0]
@@ -83,7 +83,8 @@ def test_the_keys_keep_skip_prune_and_undo(page: Page, items) -> None:
     page.keyboard.press("o")
     heading = page.get_by_role("article").get_by_role("heading")
     expect(heading.first).to_have_text(CLAIMS[0][0])
-    picture(page, "item")
+    page.set_viewport_size({"width": 1280, "height": 1040})
+    picture(page, "item", whole=False)
     page.keyboard.press("a")
     reason = page.get_by_label("Why it holds")
     expect(reason).to_be_focused()
