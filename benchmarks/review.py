@@ -64,7 +64,7 @@ def _queue(count: int) -> Table:
         ),
     }
     for what, (ours, other) in asked.items():
-        mine, theirs = timed(ours), timed(other)
+        mine, theirs = _timed(ours), _timed(other)
         is_under = "yes" if mine.p95 < TARGET_MS else "no"
         against = ratio(mine.p50, theirs.p50)
         table.add(what, f"{mine.p50:.1f}", f"{mine.p95:.1f}", is_under, against)
@@ -139,7 +139,7 @@ def _group_count(user: User) -> list[int]:
     ]
 
 
-def timed(act: Callable[[], object]) -> Timing:
+def _timed(act: Callable[[], object]) -> Timing:
     act()
     took = []
     for _ in range(RUNS):

@@ -41,7 +41,7 @@ class TrashedAdmin(ReadOnlyAdmin):
         "sort",
         "along",
         project_path,
-        "trashed_by",
+        "who",
         "pruned_on",
         "reason",
         "gone_on",
@@ -54,7 +54,7 @@ class TrashedAdmin(ReadOnlyAdmin):
     ordering = ("-trashed_at", "-pk")
     actions = ("put_back",)
     change_list_template = "admin/review/trash.html"
-    fields = ("what", "sort", "along", "project", "trashed_by", "reason", "gone_on")
+    fields = ("what", "sort", "along", "project", "who", "reason", "gone_on")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Trashed]:
         user = staff(request)
@@ -128,20 +128,24 @@ class TrashedAdmin(ReadOnlyAdmin):
     def along(self, row: Any) -> str:
         return f"{row.with_it:,} more" if row.with_it else "-"
 
+    @display(description="by")
+    def who(self, row: Trashed) -> str:
+        return str(row.trashed_by or "somebody who is gone")
+
     @display(description="pruned")
     def pruned_on(self, row: Trashed) -> str:
-        return f"{timezone.localtime(row.trashed_at):%d %b %Y}"
+        return f"{timezone.localtime(row.trashed_at):%d\u00a0%b\u00a0%Y}"
 
     @display(description="gone on")
     def gone_on(self, row: Trashed) -> str:
-        return f"{timezone.localtime(row.purge_at):%d %b %Y}"
+        return f"{timezone.localtime(row.purge_at):%d\u00a0%b\u00a0%Y}"
 
     @display(description="")
     def back(self, row: Trashed) -> SafeString:
         """A button of the list's form, sent to an address of its own."""
         return format_html(
-            '<button class="rv-button" type="submit" formaction="{}">Put back'
-            '<span class="sr-only"> {}</span></button>',
+            '<button class="rv-button" type="submit" formaction="{}" '
+            'aria-label="Put back {}">Put back</button>',
             reverse("admin:graph_trashed_restore", args=[row.pk]),
             self.what(row),
         )

@@ -429,7 +429,7 @@ def test_the_trash_says_what_when_and_why_and_gives_it_back(
     decide_it(item, Verb.PRUNE, reviewer, reason="It is wrong.")
     page = client.get(TRASH).content.decode()
     row = Trashed.objects.get()
-    gone_on = f"{timezone.localtime(row.purge_at):%d %b %Y}"
+    gone_on = f"{timezone.localtime(row.purge_at):%d\u00a0%b\u00a0%Y}"
     for words in ("We use pumps of Acme.", "It is wrong.", str(reviewer), gone_on):
         assert words in page
     client.post(f"{TRASH}{row.pk}/restore/")
