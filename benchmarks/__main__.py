@@ -28,6 +28,7 @@ from benchmarks import (
     portability,
     quality,
     review,
+    review_pages,
     search,
     sources,
     stale,
@@ -61,6 +62,7 @@ BENCHMARKS: dict[str, Callable[[], Sequence[Table]]] = {
     "admin": admin.run,
     "review": review.run,
     "stale": stale.run,
+    "review_pages": review_pages.run,
     "fit": fit.run,
 }
 # Fitting proposes weights; it measures nothing that a reader asks for.

@@ -33,7 +33,7 @@ def _queue(count: int) -> Table:
     project = create_project(f"bench/review-{count}")
     user = User.objects.create_user(f"reviewer{count}@benchmark.test")
     project.memberships.create(user=user, role=Role.REVIEWER)
-    _fill(project, user, count)
+    fill(project, user, count)
     table = Table(
         "what",
         "p50 ms",
@@ -71,7 +71,7 @@ def _queue(count: int) -> Table:
     return table
 
 
-def _fill(project: Project, user: User, count: int) -> None:
+def fill(project: Project, user: User, count: int) -> None:
     closed = Audience.objects.create(
         tenant_id=project.tenant_id, project=project, kind="members", key="closed"
     )

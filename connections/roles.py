@@ -7,7 +7,7 @@ whole tenant's needs the role in every project of the tenant: it reaches all of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from django.contrib.auth.models import AnonymousUser
@@ -87,6 +87,16 @@ def projects_with(user: User | AnonymousUser, role: Role) -> QuerySet[Project]:
     """Return the projects in which `user` may do what `role` may."""
     mine = memberships_with(user, role)
     return Project.objects.filter(pk__in=mine.values("project_id"))
+
+
+def users_with(project_ids: Iterable[int], role: Role) -> QuerySet[User]:
+    """Return who may do what `role` may in one of the projects, by address."""
+    enough = Q(role__in=Role.values[Role.values.index(role) :])
+    members = Membership.objects.filter(
+        enough | Q(user__is_superuser=True), project_id__in=project_ids
+    )
+    mine = User.objects.filter(is_active=True, pk__in=members.values("user_id"))
+    return mine.order_by("email")
 
 
 def allows(user: User | AnonymousUser, project_id: int, role: Role) -> bool:

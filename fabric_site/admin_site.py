@@ -42,7 +42,9 @@ from graph.models import (
     Node,
     Record,
     RefusedText,
+    ReviewItem,
     StaleThreshold,
+    Trashed,
 )
 from memory.models import Conversation, Feedback, Observation, VerifiedExample
 from retrieval.models import Community
@@ -73,6 +75,8 @@ class Page:
 SECTIONS: dict[str, tuple[Section | Page, ...]] = {
     "": (Page("admin:index", "Dashboard", "dashboard"),),
     "Review": (
+        Section(ReviewItem, "Review", "fact_check"),
+        Section(Trashed, "Trash", "delete"),
         Section(Feedback, "Feedback on answers", "thumbs_up_down"),
         Section(IdentityDecision, "Identity decisions", "call_merge"),
         Section(StaleThreshold, "Stale after", "schedule"),

@@ -7,7 +7,9 @@ from graph.admin import (
     identity,
     nodes,
     records,
+    review,
     thresholds,
+    trash,
 )
 
 __all__ = [
@@ -17,5 +19,7 @@ __all__ = [
     "identity",
     "nodes",
     "records",
+    "review",
     "thresholds",
+    "trash",
 ]
