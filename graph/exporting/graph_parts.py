@@ -11,7 +11,9 @@ from connections.models import (
     Audience,
     AudienceMember,
     Audit,
+    AuditCheck,
     AuditDetail,
+    AuditHead,
     Database,
     DatabaseChange,
     DatabaseColumn,
@@ -22,6 +24,7 @@ from connections.models import (
     ModelCredential,
     ModelUsage,
     Project,
+    SavedView,
     Source,
     SyncError,
     SyncRun,
@@ -35,14 +38,20 @@ from graph.exporting import audience_names
 from graph.exporting.parts import Row, Translated, add_part, leave_out
 from graph.models import (
     Alias,
+    DailyFigure,
     Edge,
     EmbeddingModel,
+    ErasedName,
+    Erasure,
     Evidence,
     ExtractedText,
     ExtractionAnswer,
+    GraphCheck,
     Identity,
     IdentityDecision,
+    Merge,
     Node,
+    NodePosition,
     PendingEdge,
     Record,
     RefusedText,
@@ -235,6 +244,15 @@ def _add_graph() -> None:
     add_part(Identity, "identities", "node")
     add_part(IdentityDecision, "identity_decisions", "first_key", "second_key")
     add_part(Tombstone, "tombstones", "key", where_without_memory=_without("key"))
+    add_part(
+        Merge,
+        "merges",
+        "key",
+        "target",
+        "merged_at",
+        is_numbered=True,
+        where_without_memory=_without("key", "target"),
+    )
     add_part(ExtractionAnswer, "extraction_answers", "asked", "words")
 
 
@@ -290,6 +308,17 @@ def _leave_out() -> None:
         DatabaseChange,
         why="what happened in this installation, not what the project knows",
     )
+    leave_out(
+        AuditHead, AuditCheck, why="of the audit's chain, which stays where it is"
+    )
+    leave_out(DailyFigure, GraphCheck, NodePosition, why="computed anew from the rest")
+    leave_out(
+        Erasure,
+        ErasedName,
+        why="what was erased is not there, and its names are hashed with a key of "
+        "this installation",
+    )
+    leave_out(SavedView, why="lists of this installation's admin")
     leave_out(EmbeddingModel, RefusedText, why="of this installation's embedder")
     leave_out(
         ExtractedText,

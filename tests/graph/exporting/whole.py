@@ -24,6 +24,7 @@ from graph.models import (
     ExtractionAnswer,
     Identity,
     IdentityDecision,
+    Merge,
     Node,
     PendingEdge,
     ReviewDecision,
@@ -140,6 +141,9 @@ def _add_graph(project, scope, closed, both, user) -> None:
         **scope, verb="merge", first_key="a", second_key="b", decided_by=user
     )
     Tombstone.objects.create(**scope, key="gone", content_hash="0" * 64)
+    Merge.objects.create(
+        **scope, key="late-spelling", target="slack:C1:1.0", merged_by=user
+    )
     ExtractionAnswer.objects.create(**scope, asked="m", words="0" * 32, proposed={})
 
 
