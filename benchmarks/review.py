@@ -117,7 +117,7 @@ def _page(user: User, **asked: object) -> list[ReviewItem]:
 
 def _after(user: User, place: tuple[float, int]) -> list[ReviewItem]:
     rows = queue_of(user).select_related("node", "project__tenant").defer(*HEAVY)
-    later = rows.filter(after(ORDERS["priority"], place))
+    later = rows.filter(after(ORDERS["priority"], list(place)))
     return list(later[: PAGE + 1])
 
 
