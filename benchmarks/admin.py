@@ -26,7 +26,7 @@ from graph.admin.identity import Person
 from graph.figures.keeping import count_figures
 from graph.models import Edge, Node, Record
 
-VERSION, ROUNDS, ROUNDS_SLOW, TARGET = 3, 10, 2, 300
+VERSION, ROUNDS, ROUNDS_SLOW, TARGET = 3, 10, 1, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ def run() -> Sequence[Table]:
         get_resolver().url_patterns  # noqa: B018 - registers what the pages name
         lists = found_lists()
         table = Table(
-            "page", "p50", "p95", "Django's default p50", "p95", "ours / default",
+            "page", "p50", "p95", "Django's default", "ours / default",
             f"under {TARGET} ms",
             caption=f"{count:,} nodes, a tenth of them in a second project; each page "
-            "rendered whole, templates too; Django's default: the list alone, with "
-            "count(*) and OFFSET, and its own search (icontains).",
+            "rendered whole, templates too, also Django's default: the same page with "
+            "count(*) and OFFSET, and its own search (icontains), opened once.",
         )  # fmt: skip
         for case in cases(lists):
             _compare(table, case, lists)
@@ -116,7 +116,6 @@ def _add(table: Table, name: str, ours: Timing, theirs: Timing | None = None) ->
         f"{ours.p50:.0f} ms",
         f"{ours.p95:.0f} ms",
         f"{theirs.p50:,.0f} ms" if theirs else "",
-        f"{theirs.p95:,.0f} ms" if theirs else "",
         ratio(ours.p50, theirs.p50) if theirs else "",
         "yes" if ours.p50 < TARGET else "no",
     )
@@ -134,7 +133,7 @@ def _opening(case: Case, lists: Lists) -> Callable[[str], object]:
 
 
 def _plainly(case: Case, lists: Lists) -> Callable[[str], object]:
-    """Return what reads the same list as Django's own admin would, not rendered."""
+    """Return what reads the same list as Django's own admin would, rendered too."""
     registered = admin.site._registry[case.model]
 
     class Plain(type(registered)):  # type: ignore[misc] # a class made at run time
@@ -163,7 +162,8 @@ def _plainly(case: Case, lists: Lists) -> Callable[[str], object]:
     plain = Plain(case.model, admin.site)
 
     def ask(query: str) -> object:
-        return list(plain.get_changelist_instance(_request(query, lists)).result_list)
+        answer = plain.changelist_view(_request(query, lists))
+        return answer.render() if hasattr(answer, "render") else answer
 
     return ask
 

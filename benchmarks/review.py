@@ -11,6 +11,7 @@ from django.db import connections
 from benchmarks import review_sql
 from benchmarks.report import Table, ratio, sizes
 from benchmarks.timing import Timing
+from connections.api.pagination import after
 from connections.management.base import create_project
 from connections.models import Audience, Project, Role, User
 from graph.audiences import Audiences
@@ -18,30 +19,33 @@ from graph.copying import execute
 from graph.embed import active_embedder
 from graph.models import ReviewItem
 from graph.review.kinds import review_kinds
-from graph.review.reading import HEAVY, queue_of, sizes_of
+from graph.review.reading import HEAVY, ORDERS, queue_of, sizes_of
 
 ITEMS, NODES, PAGE, RUNS = 100_000, 10_000, 50, 20
+PROJECTS = (1, 8)
 TARGET_MS = 300
 
 
 def run() -> list[Table]:
     given = os.environ.get("FABRIC_BENCH_SIZE", "").strip()
-    return [_queue(count) for count in (sizes() if given else [ITEMS])]
+    counts = sizes() if given else [ITEMS]
+    return [_queue(count, projects) for count in counts for projects in PROJECTS]
 
 
-def _queue(count: int) -> Table:
-    project = create_project(f"bench/review-{count}")
-    user = User.objects.create_user(f"reviewer{count}@benchmark.test")
-    project.memberships.create(user=user, role=Role.REVIEWER)
-    fill(project, user, count)
+def _queue(count: int, projects: int) -> Table:
+    user = User.objects.create_user(f"reviewer{count}-{projects}@benchmark.test")
+    for part in range(projects):
+        project = create_project(f"bench/review-{count}-{projects}-{part}")
+        project.memberships.create(user=user, role=Role.REVIEWER)
+        fill(project, user, count // projects)
     table = Table(
         "what",
         "p50 ms",
         "p95 ms",
         f"under {TARGET_MS} ms",
         "against count(*) and offset (p50)",
-        caption=f"A queue of {count:,} open items, of which the reviewer may see nine "
-        "in ten; a page holds 50.",
+        caption=f"A queue of {count:,} open items in {projects} project(s), of which the "
+        "reviewer may see nine in ten; a page holds 50.",
     )
     middle = count // 2
     asked: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
@@ -112,11 +116,8 @@ def _page(user: User, **asked: object) -> list[ReviewItem]:
 
 
 def _after(user: User, place: tuple[float, int]) -> list[ReviewItem]:
-    priority, pk = place
     rows = queue_of(user).select_related("node", "project__tenant").defer(*HEAVY)
-    later = rows.filter(priority__lt=priority) | rows.filter(
-        priority=priority, pk__gt=pk
-    )
+    later = rows.filter(after(ORDERS["priority"], list(place)))
     return list(later[: PAGE + 1])
 
 

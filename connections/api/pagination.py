@@ -56,7 +56,7 @@ class ByKey(BasePagination):
         limit = given.validated_data["limit"]
         if cursor := given.validated_data.get("cursor"):
             queryset = queryset.filter(
-                _after(order, _values(cursor, queryset.model, order))
+                after(order, _values(cursor, queryset.model, order))
             )
         rows = list(queryset.order_by(*order)[: limit + 1])
         if len(rows) > limit:
@@ -128,15 +128,20 @@ def _values(cursor: str, model: type[Model], order: tuple[str, ...]) -> list[Any
         raise serializers.ValidationError({"cursor": [message]}, "invalid") from None
 
 
-def _after(order: tuple[str, ...], values: list[Any]) -> Q:
-    """Return what comes after `values`: a later first field, or the same and so on."""
-    after, same = Q(), Q()
+def after(order: tuple[str, ...], values: list[Any]) -> Q:
+    """Return what comes after `values`: a later first field, or the same and so on.
+
+    The bound of the first is said alone too: an index begins there.
+    """
+    later_rows, same = Q(), Q()
     for name, value in zip(order, values, strict=True):
         field = name.removeprefix("-")
         later = "lt" if name.startswith("-") else "gt"
-        after |= same & Q((f"{field}__{later}", value))
+        later_rows |= same & Q((f"{field}__{later}", value))
         same &= Q((field, value))
-    return after
+    first = order[0].removeprefix("-")
+    bound = "lte" if order[0].startswith("-") else "gte"
+    return Q((f"{first}__{bound}", values[0])) & later_rows
 
 
 def _field(model: type[Model], name: str) -> Any:

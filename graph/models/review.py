@@ -88,7 +88,7 @@ class ReviewItem(Scoped):
     state = models.CharField(max_length=16, choices=State, default=State.OPEN)
     snoozed_until = models.DateTimeField(null=True, blank=True)
     assigned_to = models.ForeignKey(
-        User, models.SET_NULL, null=True, blank=True, related_name="+"
+        User, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
     )
     held_by = models.ForeignKey(
         User, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
@@ -133,6 +133,18 @@ class ReviewItem(Scoped):
                 fields=("tenant", "project", "kind", "state", "-priority", "id"),
                 include=("audience",),
                 name="graph_review_items_kind",
+            ),
+            # What waits in several projects of a tenant at once.
+            models.Index(
+                fields=("tenant", "-priority", "id"),
+                include=("project", "audience", "kind"),
+                condition=Q(state="open"),
+                name="graph_review_items_tenant",
+            ),
+            models.Index(
+                fields=("assigned_to", "state", "-priority", "id"),
+                condition=Q(assigned_to__isnull=False),
+                name="graph_review_items_assigned",
             ),
             models.Index(
                 fields=("tenant", "project", "node"),

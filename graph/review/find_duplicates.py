@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-
-from django.db import transaction
+from itertools import islice
 
 from connections.models import Project
 from graph.audiences import Audiences
-from graph.copying import execute, fetch
+from graph.copying import fetch
 from graph.merged import scope_values
 from graph.models.node import OF_ITS_SOURCE
 from graph.review import duplicates_sql as sql
 from graph.review.kinds import Flagged, finders
+from graph.review.near_names import Names, alike, trigrams
 
 KIND = "duplicate"
-CHUNK, MOST_NEAR = 2000, 10
+CHUNK = 5000
 # Trigrams alone: "Kafka Streams" and "Kafka Stream" have 0.79, "PostgreSQL" and
 # "PostgresSQL" 0.69, "Loader 1" and "Loader 2" 0.64.
 ALIKE, LOOKED_AT = 0.75, 0.5
@@ -40,43 +42,68 @@ def duplicates(project: Project, now: datetime) -> Iterator[Flagged]:
         for pair in fetch(sql.TAKEN_APART, [project.tenant_id, project.pk])
     }
     audiences = Audiences(project)
-    for row in _near(project):
-        one, other = (
-            Named(row[0], row[1], row[2], row[3], row[4]),
-            Named(row[5], row[6], row[7], row[8], row[4]),
-        )
-        why = because(one.title, other.title, row[9])
-        if why and frozenset((one.key, other.key)) not in apart:
-            yield _flagged(one, other, why, audiences, uses=row[10] + row[11])
+    for pairs in _batches(_near(project)):
+        named = _named(project, pairs)
+        for one, other, why in _one_thing(pairs, named):
+            if frozenset((one.key, other.key)) not in apart:
+                yield _flagged(one, other, why, audiences, uses=one.uses + other.uses)
 
 
+@dataclass(frozen=True, slots=True)
 class Named:
     """A node by what is compared of it."""
 
-    __slots__ = ("audience", "id", "key", "title", "type")
+    id: int
+    key: str
+    title: str
+    audience: int
+    type: str
+    uses: int
 
-    def __init__(
-        self, pk: int, key: str, title: str, audience: int, node_type: str
-    ) -> None:
-        self.id, self.key, self.title = pk, key, title
-        self.audience, self.type = audience, node_type
 
-
-def _near(project: Project) -> Iterator[tuple]:
+def _near(project: Project) -> Iterator[tuple[int, int]]:
+    """Yield pairs of nodes of one type whose names may be alike, a type at a time."""
     values = {
         **scope_values(project),
         "unmerged": list(OF_ITS_SOURCE),
-        "most": MOST_NEAR,
         "limit": CHUNK,
         "after": 0,
     }
-    while ids := [row[0] for row in fetch(sql.NAMED, values)]:
-        with transaction.atomic():
-            threshold = "SELECT set_config('pg_trgm.similarity_threshold', %s, true)"
-            execute(threshold, [str(LOOKED_AT)])
-            near = fetch(sql.NEARLY_THE_SAME, {**values, "ids": ids})
-        yield from near
-        values["after"] = ids[-1]
+    types: dict[str, tuple[array[int], Names]] = {}
+    while rows := fetch(sql.NAMED, values):
+        for pk, node_type, title in rows:
+            ids, names = types.setdefault(node_type, (array("q"), Names()))
+            ids.append(pk)
+            names.add(title)
+        values["after"] = rows[-1][0]
+    while types:
+        _, (ids, names) = types.popitem()
+        for one, other in names.near(LOOKED_AT):
+            yield ids[one], ids[other]
+
+
+def _batches(pairs: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    while batch := list(islice(pairs, CHUNK)):
+        yield batch
+
+
+def _named(project: Project, pairs: Sequence[tuple[int, int]]) -> dict[int, Named]:
+    ids = list({pk for pair in pairs for pk in pair})
+    rows = fetch(sql.WITH_USES, {**scope_values(project), "ids": ids})
+    return {row[0]: Named(*row) for row in rows}
+
+
+def _one_thing(
+    pairs: Sequence[tuple[int, int]], named: Mapping[int, Named]
+) -> Iterator[tuple[Named, Named, str]]:
+    """Yield the pairs that may be one thing, with the reason."""
+    for first, second in pairs:
+        # What went since it was read is not there.
+        if first in named and second in named:
+            one, other = named[first], named[second]
+            share = alike(trigrams(one.title), trigrams(other.title))
+            if share >= LOOKED_AT and (why := because(one.title, other.title, share)):
+                yield one, other, why
 
 
 def _flagged(
@@ -98,7 +125,7 @@ def _flagged(
     )
 
 
-def because(one: str, other: str, alike: float) -> str:
+def because(one: str, other: str, share: float) -> str:
     """Return why two names may be one, in words; empty where they may not.
 
     Where their digits differ they name two things: "HTTP/2" and "HTTP/3".
@@ -118,8 +145,8 @@ def because(one: str, other: str, alike: float) -> str:
     edits = edit_distance(shorter, longer, most=max(1, len(shorter) // PER_EDIT))
     if edits is not None and len(shorter) >= PER_EDIT:
         return "one letter apart" if edits == 1 else f"{edits} letters apart"
-    if alike >= ALIKE:
-        return f"their spelling is {alike:.0%} alike"
+    if share >= ALIKE:
+        return f"their spelling is {share:.0%} alike"
     return ""
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db import transaction
+from numpy.typing import NDArray
 
 from connections.models import Project
 from graph.copying import execute, fetch
@@ -81,7 +81,7 @@ def _batches(found: Iterable[Flagged]) -> Iterator[list[Flagged]]:
 
 
 class _Writer:
-    """Writes batches of one kind, and remembers which items were met: 8 bytes each."""
+    """Writes batches of one kind, and remembers which subjects were met, 8 bytes each."""
 
     def __init__(self, project: Project, kind: str, now: datetime) -> None:
         self.scope: dict[str, Any] = {
@@ -94,36 +94,35 @@ class _Writer:
         self.created = self.reopened = self.changed = self.unchanged = 0
 
     def write(self, batch: Sequence[Flagged]) -> None:
-        with transaction.atomic():
-            met = fetch(flagging_sql.MEET, self.scope | _columns(batch))
-            known = {subject for _, subject, _, _ in met}
-            fresh = [one for one in batch if one.subject not in known]
-            made = (
-                fetch(flagging_sql.MAKE, self.scope | _columns(fresh)) if fresh else []
-            )
-        self.met.extend(row[0] for row in (*met, *made))
-        self.created += len(made)
-        for _, _, is_reopened, is_changed in met:
-            self.reopened += is_reopened
-            self.changed += is_changed and not is_reopened
-            self.unchanged += not is_changed
+        values = self.scope | _columns(batch)
+        ((found, met, made, reopened, touched),) = fetch(flagging_sql.PUT, values)
+        self.met.extend(met)
+        self.created += made
+        self.reopened += reopened
+        self.changed += touched - made - reopened
+        self.unchanged += found - touched
 
     def withdraw(self, began: datetime) -> int:
         """Withdraw what waits and was not met; return how many."""
         met = np.sort(np.array(self.met, dtype=np.int64))
         after, withdrawn = 0, 0
-        while True:
-            page = {**self.scope, "after": after, "most": BATCH}
-            ids = np.array(
-                [row[0] for row in fetch(flagging_sql.WAITING, page)], dtype=np.int64
-            )
-            if not ids.size:
-                return withdrawn
-            after = int(ids[-1])
-            lost = [int(one) for one in ids[~np.isin(ids, met)]]
+        while rows := fetch(
+            flagging_sql.WAITING, {**self.scope, "after": after, "most": BATCH}
+        ):
+            after = rows[-1][0]
+            ids, subjects = np.array(rows, dtype=np.int64).T
+            lost = ids[~_is_in(subjects, met)].tolist()
             if lost:
                 values = {**self.scope, "ids": lost, "began": began}
                 withdrawn += execute(flagging_sql.WITHDRAW, values)
+        return withdrawn
+
+
+def _is_in(some: NDArray[np.int64], ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+    if not ordered.size:
+        return np.zeros(some.shape, dtype=np.bool_)
+    places = np.minimum(np.searchsorted(ordered, some), ordered.size - 1)
+    return ordered[places] == some
 
 
 def _columns(batch: Sequence[Flagged]) -> dict[str, list[Any]]:

@@ -22,52 +22,22 @@ _FOUND = """
                        AND n.id = f.other_id))
     )
 """
-# Items there are: an open or snoozed one learns what is known now. What was decided
+# Nobody decided on just this evidence, to snooze or assign aside.
+_IS_NEWS = """
+    NOT EXISTS (
+        SELECT 1 FROM graph_review_decisions d
+         WHERE d.tenant_id = i.tenant_id AND d.project_id = i.project_id
+           AND d.item_id = i.id AND d.fingerprint = excluded.fingerprint
+           AND d.undone_at IS NULL AND d.verb NOT IN ('snooze', 'assign'))
+"""
+_WAITS = "i.state IN ('open', 'snoozed')"
+# Makes what is new. An open or snoozed one learns what is known now; what was decided
 # comes back with other evidence only; what was withdrawn, unless somebody decided on
-# just this evidence before. Each is looked up by its key, whatever the planner thinks
-# of a table that was empty a moment ago.
-MEET = f"""
-    {_FOUND}, held AS (
-        SELECT i.id, i.state AS was, f.*,
-               CASE WHEN i.state = 'decided' AND i.fingerprint <> f.fingerprint
-                      THEN 'open'
-                    WHEN i.state = 'withdrawn' AND NOT EXISTS (
-                           SELECT 1 FROM graph_review_decisions d
-                            WHERE d.tenant_id = i.tenant_id
-                              AND d.project_id = i.project_id AND d.item_id = i.id
-                              AND d.fingerprint = f.fingerprint AND d.undone_at IS NULL
-                              AND d.verb NOT IN ('snooze', 'assign'))
-                      THEN 'open'
-                    ELSE i.state END AS becomes
-          FROM found f CROSS JOIN LATERAL (
-               SELECT g.* FROM graph_review_items g
-                WHERE g.tenant_id = %(tenant)s AND g.project_id = %(project)s
-                  AND g.kind = %(kind)s AND g.subject = f.subject
-                  FOR NO KEY UPDATE OF g) i
-    ), changed AS (
-        UPDATE graph_review_items i
-           SET state = h.becomes, fingerprint = h.fingerprint, why = h.why,
-               audience_id = h.audience_id, node_id = h.node_id,
-               other_id = h.other_id, detail = h.detail, age_days = h.age_days,
-               threshold = h.threshold, uses = h.uses, priority = h.priority,
-               flagged_at = CASE WHEN h.was = h.becomes THEN i.flagged_at
-                                 ELSE %(now)s END,
-               version = i.version + 1, changed_at = clock_timestamp()
-          FROM held h
-         WHERE i.id = h.id AND h.becomes IN ('open', 'snoozed')
-           AND (i.state, i.fingerprint, i.why, i.audience_id, i.node_id, i.other_id,
-                i.detail, i.age_days, i.threshold, i.uses, i.priority)
-               IS DISTINCT FROM
-               (h.becomes, h.fingerprint, h.why, h.audience_id, h.node_id, h.other_id,
-                h.detail, h.age_days, h.threshold, h.uses, h.priority)
-        RETURNING i.id
-    )
-    SELECT h.id, h.subject, h.was <> h.becomes, c.id IS NOT NULL
-      FROM held h LEFT JOIN changed c ON c.id = h.id
-"""  # noqa: S608
-MAKE = f"""
-    {_FOUND}
-    INSERT INTO graph_review_items (
+# just this evidence before. What is there is looked up by the key's own index, as a
+# conflict: the planner of a table that was empty a moment ago would take another.
+PUT = f"""
+    {_FOUND}, put AS (
+    INSERT INTO graph_review_items AS i (
         tenant_id, project_id, audience_id, kind, subject, node_id, other_id,
         fingerprint, why, detail, age_days, threshold, uses, priority, state, version,
         flagged_at, changed_at)
@@ -75,12 +45,39 @@ MAKE = f"""
            f.other_id, f.fingerprint, f.why, f.detail, f.age_days, f.threshold, f.uses,
            f.priority, 'open', 0, %(now)s, clock_timestamp()
       FROM found f
-    ON CONFLICT (tenant_id, project_id, kind, subject) DO NOTHING
-    RETURNING id
+    ON CONFLICT (tenant_id, project_id, kind, subject) DO UPDATE
+       SET state = CASE WHEN {_WAITS} THEN i.state ELSE 'open' END,
+           fingerprint = excluded.fingerprint, why = excluded.why,
+           audience_id = excluded.audience_id, node_id = excluded.node_id,
+           other_id = excluded.other_id, detail = excluded.detail,
+           age_days = excluded.age_days, threshold = excluded.threshold,
+           uses = excluded.uses, priority = excluded.priority,
+           flagged_at = CASE WHEN {_WAITS} THEN i.flagged_at
+                             ELSE excluded.flagged_at END,
+           version = i.version + 1, changed_at = clock_timestamp()
+     WHERE CASE i.state
+           WHEN 'decided' THEN i.fingerprint <> excluded.fingerprint
+           WHEN 'withdrawn' THEN {_IS_NEWS}
+           ELSE (i.fingerprint, i.why, i.audience_id, i.node_id, i.other_id, i.detail,
+                 i.age_days, i.threshold, i.uses, i.priority)
+                IS DISTINCT FROM
+                (excluded.fingerprint, excluded.why, excluded.audience_id,
+                 excluded.node_id, excluded.other_id, excluded.detail,
+                 excluded.age_days, excluded.threshold, excluded.uses,
+                 excluded.priority) END
+    -- As it was when the statement began.
+    RETURNING i.version = 0 AS is_new, (
+        SELECT was.state FROM graph_review_items was WHERE was.id = i.id) AS was)
+    SELECT (SELECT count(*) FROM found),
+           (SELECT coalesce(array_agg(hashtextextended(f.subject, 0)), '{{}}')
+              FROM found f),
+           count(*) FILTER (WHERE p.is_new),
+           count(*) FILTER (WHERE p.was IN ('decided', 'withdrawn')), count(*)
+      FROM put p
 """  # noqa: S608
 CLOCK = "SELECT clock_timestamp()"
 WAITING = """
-    SELECT i.id FROM graph_review_items i
+    SELECT i.id, hashtextextended(i.subject, 0) FROM graph_review_items i
      WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
        AND i.kind = %(kind)s AND i.state IN ('open', 'snoozed') AND i.id > %(after)s
      ORDER BY i.id LIMIT %(most)s

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from itertools import islice
+from operator import or_
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q, QuerySet
@@ -104,25 +107,35 @@ def _decidable_by(
     user: User | AnonymousUser, project: Project | None, kind: str
 ) -> ScopedQuerySet[ReviewItem]:
     kinds = [review_kinds[kind]] if kind else list(review_kinds.values())
-    rows = ReviewItem.objects.visible_to(user)
-    may = Q(pk=None)
-    roles = {each.role for each in kinds}
-    for role in roles:
+    names: dict[tuple[tuple[int, int], ...], list[str]] = defaultdict(list)
+    for role in {each.role for each in kinds}:
         where = projects_with(user, role)
         if project is not None:
             where = where.filter(pk=project.pk)
-        places = list(where.values_list("pk", "tenant_id"))
-        if not places:
-            continue
-        # By value, so that one project is read in the order of its index.
-        inside = Q(
-            project_id__in=[pk for pk, _ in places],
-            tenant_id__in={tenant for _, tenant in places},
-        )
-        names = [each.name for each in kinds if each.role == role]
-        is_all = len(roles) == 1 and not kind
-        may |= inside if is_all else inside & Q(kind__in=names)
-    return rows.filter(may)
+        # By value, so that rows are read in the order of an index.
+        places = tuple(where.order_by("pk").values_list("pk", "tenant_id"))
+        names[places] += [each.name for each in kinds if each.role == role]
+    names.pop((), None)
+    rows = ReviewItem.objects.visible_to(user)
+    if not names:
+        return rows.none()
+    inside = rows.filter(_inside({place for places in names for place in places}))
+    if len(names) == 1 and not kind:
+        (found,) = names.values()
+        return inside if len(found) == len(kinds) else inside.filter(kind__in=found)
+    may = [Q(kind__in=found) & _inside(places) for places, found in names.items()]
+    return inside.filter(kind=kind) if kind else inside.filter(reduce(or_, may))
+
+
+def _inside(places: Collection[tuple[int, int]]) -> Q:
+    """Return the condition for projects, given with their tenants: one is compared, as
+    the order of an index asks for."""
+    projects, tenants = ({place[n] for place in places} for n in (0, 1))
+    return _one_of("project_id", projects) & _one_of("tenant_id", tenants)
+
+
+def _one_of(name: str, ids: Collection[int]) -> Q:
+    return Q(**{name: min(ids)} if len(ids) == 1 else {f"{name}__in": sorted(ids)})
 
 
 def sizes_of(user: User | AnonymousUser) -> list[QueueSize]:
