@@ -9,6 +9,28 @@ from connections.empty_lists import EMPTY, Empty
 READ_A_SOURCE = "manage.py ingest FOLDER --project TENANT/PROJECT"
 
 TEXTS = {
+    "graph.reviewitem": Empty(
+        "Nothing waits for you.",
+        "The next scan runs at night; manage.py scan_stale does it now.",
+        "",
+        "manage.py scan_stale --project TENANT/PROJECT",
+    ),
+    "graph.trashed": Empty(
+        "The trash is empty.",
+        "What a review prunes lies here for 30 days and can be put back.",
+        "admin:graph_reviewitem_changelist",
+    ),
+    "graph.stalethreshold": Empty(
+        "Every type has its published threshold.",
+        "After how many days what a project knows is looked at again is set here.",
+        "admin:graph_reviewitem_changelist",
+    ),
+    "graph.erasure": Empty(
+        "Nothing was erased.",
+        "A source is erased from its page, a person by their address.",
+        "admin:connections_source_changelist",
+        "manage.py erase person ADDRESS --project TENANT/PROJECT --dry-run",
+    ),
     "graph.node": Empty(
         "No node is here that you may see.",
         "Nodes come from sources: read a folder, a mailbox or an export.",

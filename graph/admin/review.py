@@ -17,12 +17,12 @@ from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyAdmin, staff
-from connections.roles import allows, projects_with
+from connections.roles import Act
 from graph.admin import review_item
 from graph.admin.review_bulk import ask_bulk, decide_bulk, undo_bulk
 from graph.admin.review_done import done_of
 from graph.admin.review_queue import ANY, ME, Asked, left_of, with_nodes
-from graph.admin.scope import ProjectFilter, project_path
+from graph.admin.scope import ProjectFilter
 from graph.explanations import named
 from graph.models import ReviewItem
 from graph.review.deciding import BULK_MOST
@@ -86,14 +86,12 @@ class OrderFilter(DropdownFilter):
         return queryset
 
 
-def roles_of_kinds() -> set[Any]:
-    return {kind.role for kind in review_kinds.values()}
-
-
 @admin.register(ReviewItem)
 class ReviewItemAdmin(ReadOnlyAdmin):
     """What waits for a decision of the reader's, and each item on a page of its own."""
 
+    project_path = "project"
+    view_act = Act.REVIEW
     list_display = ("about", "sort", "aged", "uses", project_path, "whose", "status")
     list_display_links = ("about",)
     list_filter = (
@@ -112,21 +110,8 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
         return with_nodes(queue_of(staff(request), state=""), staff(request))
 
-    def waiting(self, request: HttpRequest) -> QuerySet[ReviewItem]:
-        """Return what the sidebar counts."""
-        return queue_of(staff(request))
-
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         return ORDERS[Asked.of(request.GET.dict()).order]
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        user = staff(request)
-        if obj is not None:
-            return allows(user, obj.project_id, review_kinds[obj.kind].role)
-        return any(projects_with(user, role).exists() for role in roles_of_kinds())
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         """Whoever sees the queue decides it; each item asks again."""

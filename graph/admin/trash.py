@@ -18,11 +18,10 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyAdmin, staff
-from connections.models import Role
 from connections.refusals import Refused
-from connections.roles import allows, projects_with
+from connections.roles import Act
 from graph.admin.review_queue import with_nodes
-from graph.admin.scope import ProjectFilter, project_path
+from graph.admin.scope import ProjectFilter
 from graph.explanations import named
 from graph.models import Trashed
 from graph.review.pruning import restore
@@ -36,6 +35,8 @@ WITHHELD = "(closed to you)"
 class TrashedAdmin(ReadOnlyAdmin):
     """Nothing here can be deleted before its day; until then it is put back."""
 
+    project_path = "project"
+    view_act = Act.REVIEW
     list_display = (
         "what",
         "sort",
@@ -68,19 +69,6 @@ class TrashedAdmin(ReadOnlyAdmin):
             with_it=Coalesce(Subquery(number, output_field=IntegerField()), 0)
         )
         return with_nodes(rows, user)
-
-    def waiting(self, request: HttpRequest) -> QuerySet[Trashed]:
-        """Return what the sidebar counts."""
-        return trash_of(staff(request))
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        user = staff(request)
-        if obj is not None:
-            return allows(user, obj.project_id, Role.REVIEWER)
-        return projects_with(user, Role.REVIEWER).exists()
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
 
     def has_restore_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)

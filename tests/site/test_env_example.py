@@ -10,7 +10,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("benchmarks", "connections", "fabric_site", "graph", "memory", "retrieval")
 # The system's, Django's, or a benchmark's to its own child: no operator sets them.
-NOT_OURS = {"PATH", "DJANGO_SETTINGS_MODULE", "BENCH_DATABASE"}
+NOT_OURS = {
+    "PATH",
+    "DJANGO_SETTINGS_MODULE",
+    "DJANGO_ALLOW_ASYNC_UNSAFE",
+    "BENCH_DATABASE",
+}
 READERS = {"text", "words", "flag", "whole", "number"}
 
 
