@@ -231,6 +231,34 @@ def _ask(
     data: dict[str, Any],
     may_write: bool,
 ) -> None:
+    path = address.path
+    if method in ("get", "delete"):
+        path += QUERIES.get(route, "")
+    answer, text, statements = _sent(person, method, path, data)
+    status = answer.status_code
+    walk.asked += 1
+    who = f"{person.name} {method} {path} {data.get('action', '')}"
+    if status >= 500 and status != UNREACHABLE:
+        walk.faults.append(f"{who}: {status}")
+    if status >= 400 or status in (301, 302):
+        walk.refused += 1
+    elif person.name == "anonymous" and route not in PUBLIC:
+        walk.faults.append(f"{who}: open to anybody")
+    for kind in CLASSES:
+        marks = (f"zz{kind}zz", *MARKS.get(kind, ()))
+        if kind not in person.sees and any(mark in text for mark in marks):
+            walk.faults.append(f"{who}: leaks zz{kind}zz")
+    if statements:
+        walk.written[person.name] += 1
+        if not may_write:
+            walk.faults.append(f"{who} -> {person.name} wrote: {statements[0][:90]}")
+
+
+def _sent(
+    person: Person, method: str, path: str, data: dict[str, Any]
+) -> tuple[Any, str, list[str]]:
+    """Return the answer, its text without what was asked for, and what was written,
+    which is taken back."""
     statements: list[str] = []
 
     def heard(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
@@ -240,10 +268,6 @@ def _ask(
         return execute(sql, params, many, context)
 
     cookies = {key: each.value for key, each in person.client.cookies.items()}
-    path = address.path
-    if method in ("get", "delete"):
-        path += QUERIES.get(route, "")
-
     block = transaction.atomic()
     # As a test case's own: within it, too, what has to be outermost may begin.
     block._from_testcase = True  # type: ignore[attr-defined]
@@ -252,30 +276,10 @@ def _ask(
             answer = _answer(person.client, method, path, data)
             text = _text(answer)
         transaction.set_rollback(True)
-    with open("/tmp/access-prof.log", "a") as f:
-        f.write(
-            f"{route}|{person.name}|{method}|{answer.status_code}|{time.perf_counter() - t0:.4f}|{time.process_time() - c0:.4f}|{bool(statements)}\n"
     person.client.cookies = SimpleCookie(cookies)
-    walk.asked += 1
-    who = f"{person.name} {method} {path} {data.get('action', '')}"
-    if answer.status_code >= 500 and answer.status_code != UNREACHABLE:
-        walk.faults.append(f"{who}: {answer.status_code}")
-    if answer.status_code >= 400 or answer.status_code in (301, 302):
-        walk.refused += 1
-    elif person.name == "anonymous" and route not in PUBLIC:
-        walk.faults.append(f"{who}: open to anybody")
     for echoed in re.findall(r"=(zz[^&]*)", path):
         text = text.replace(echoed, "")
-    for kind in CLASSES:
-        marks = (f"zz{kind}zz", *MARKS.get(kind, ()))
-        if kind not in person.sees and any(mark in text for mark in marks):
-            walk.faults.append(f"{who}: leaks zz{kind}zz")
-    with open("/tmp/access-faults.log", "a") as f:
-        f.write("".join(x + "\n" for x in walk.faults))
-    if statements:
-        walk.written[person.name] += 1
-        if not may_write:
-            walk.faults.append(f"{who} -> {person.name} wrote: {statements[0][:90]}")
+    return answer, text, statements
 
 
 def _answer(client: Any, method: str, path: str, data: dict[str, Any]) -> Any:
