@@ -253,7 +253,7 @@ def _database(project: Project, kind: str, audience: Audience, user: User) -> No
     )
     DatabaseColumn.objects.create(
         table=table, name=f"zz{kind}zz", position=1, data_type="text", family="text",
-        comment=said, values=[said],
+        comment=said, values=[canary("own") if kind == "private" else said],
     )  # fmt: skip
     VerifiedExample.objects.create(database=database, question=said, sql="SELECT 1")
     SavedQuery.objects.create(

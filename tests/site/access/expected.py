@@ -19,6 +19,8 @@ NOBODY, MEMBER, OWNER, OPERATOR, ANYONE = (
     "anyone",
 )
 VIEWER, EDITOR, REVIEWER, ADMIN = Role
+# Whose it is, and an admin of the project that it is shared with.
+KEEPER = "keeper"
 # Signed in, of a project or not.
 SIGNED_IN = "signed in"
 
@@ -70,7 +72,7 @@ MODELS: dict[str, dict[str, object]] = {
     "connections.audience": {},
     # A list kept for oneself; sharing it with a project asks for an editor there.
     "connections.savedview": {
-        "keep": SIGNED_IN, "change": OWNER, "delete": OWNER, "delete_selected": OWNER,
+        "keep": SIGNED_IN, "change": OWNER, "delete": KEEPER, "delete_selected": KEEPER,
     },
 }  # fmt: skip
 # Of other packages: rows of the installation, which operators alone see.
@@ -86,6 +88,7 @@ ROUTES: dict[str, object] = {
     "admin/password_change/done/": NOBODY,
     "admin/autocomplete/": NOBODY,
     "admin/jsi18n/": NOBODY,
+    "admin/r/<path:rest>": NOBODY,
     "admin/r/<path:content_type_id>/<path:object_id>/": NOBODY,
     "admin/(?P<url>.*)$": NOBODY,
     "login/": ANYONE,
@@ -200,8 +203,14 @@ PUBLIC = {
     "readyz",
     "metrics",
     "admin/jsi18n/",
+    # What the API is, which holds no row.
+    "api/v1/schema/",
+    "api/v1/docs/",
 }
 
+# Of databases that are closed to them, too, admins of the project see the structure
+# and choose what is seen of it; the values are the audience's.
+STRUCTURE = "admin/connections/databasetable/"
 SQL = {"sql": "SELECT 1", "question": "How many?"}
 # What is sent, by address; without an entry nothing but what every form has.
 BODIES: dict[str, dict[str, object]] = {

@@ -19,6 +19,7 @@ from tests.site.access.canaries import CLASSES, MARKS, Company, Person
 from tests.site.access.expected import (
     ANYONE,
     BODIES,
+    KEEPER,
     MEMBER,
     MODELS,
     NOBODY,
@@ -29,6 +30,7 @@ from tests.site.access.expected import (
     QUERIES,
     ROUTES,
     SIGNED_IN,
+    STRUCTURE,
 )
 from tests.site.access.walking import (
     Address,
@@ -135,7 +137,7 @@ def _asked(
     is_foreign = bool(rows - company.rows)
     if person.name == "stranger" and is_foreign:
         return
-    is_closed = bool(rows & company.closed) and person.name != "insider"
+    is_closed = bool(rows & company.closed) and "private" not in _seen(person, route)
     for method, data in _requests(route, company, person):
         if method != "get" and not tries_to_write:
             continue
@@ -218,6 +220,7 @@ def _may_write(route: str, person: Person, data: dict[str, Any]) -> bool:
         SIGNED_IN: person.user is not None,
         MEMBER: person.role is not None or person.name == "stranger",
         OWNER: person.name == "insider",
+        KEEPER: person.name == "insider" or person.has(Role.ADMIN),
         OPERATOR: person.name == "operator",
     }[wanted]
 
@@ -244,14 +247,21 @@ def _ask(
         walk.refused += 1
     elif person.name == "anonymous" and route not in PUBLIC:
         walk.faults.append(f"{who}: open to anybody")
+    seen = _seen(person, route)
     for kind in CLASSES:
         marks = (f"zz{kind}zz", *MARKS.get(kind, ()))
-        if kind not in person.sees and any(mark in text for mark in marks):
+        if kind not in seen and any(mark in text for mark in marks):
             walk.faults.append(f"{who}: leaks zz{kind}zz")
     if statements:
         walk.written[person.name] += 1
         if not may_write:
             walk.faults.append(f"{who} -> {person.name} wrote: {statements[0][:90]}")
+
+
+def _seen(person: Person, route: str) -> frozenset[str]:
+    """Return the classes of canaries that a person may see there."""
+    is_structure = route.startswith(STRUCTURE) and person.has(Role.ADMIN)
+    return person.sees | {"private"} if is_structure else person.sees
 
 
 def _sent(

@@ -187,7 +187,8 @@ class TestTheAuditKeepsNoSecret:
         self.key(boss, project)
         verbs = set(Audit.objects.values_list("verb", flat=True))
         assert {
-            "auth.refused", "auth.signed_in", "user.password_changed", "token.issued", "database.created",
+            "auth.refused", "auth.signed_in", "user.password_changed",
+            "token.issued", "database.created",
             "model_key.created",
         } <= verbs  # fmt: skip
         said = json.dumps(

@@ -13,6 +13,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.test import client as test_client
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiYamlRenderer
 from rest_framework.throttling import UserRateThrottle
 
 from connections import admin_scope, roles
@@ -40,12 +41,21 @@ def company(django_db_setup: None, django_db_blocker: Any) -> Iterator[Company]:
     forget_model()
 
 
-_make_schema = SchemaGenerator.get_schema
+_make_schema, _make_text = SchemaGenerator.get_schema, OpenApiYamlRenderer.render
 
 
 @cache
 def _only_schema() -> Any:
     return _make_schema(SchemaGenerator(), request=None, public=True)
+
+
+@cache
+def _only_text() -> bytes:
+    return _make_text(OpenApiYamlRenderer(), _only_schema())
+
+
+def _text_once(*args: Any, **kwargs: Any) -> bytes:
+    return _only_text()
 
 
 def _schema_once(self: Any, request: Any = None, public: bool = False) -> Any:
@@ -60,6 +70,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # The client copies the context of every template, for tests that read it.
     monkeypatch.setattr(test_client, "store_rendered_templates", lambda *a, **k: None)
     monkeypatch.setattr(SchemaGenerator, "get_schema", _schema_once)
+    monkeypatch.setattr(OpenApiYamlRenderer, "render", _text_once)
     monkeypatch.setattr(UserRateThrottle, "allow_request", lambda *args: True)
     # Thousands of refusals, each with its traceback, take longer than the requests.
     logging.disable(logging.CRITICAL)

@@ -119,6 +119,7 @@ def _ids(label: str) -> list[object]:
 # By which rows differ in who may see them; of each sort there is one request.
 SORTS = (
     "project_id", "audience_id", "user_id", "owner_id", "conversation_id", "scope_id",
+    "shared_with_id",
 )  # fmt: skip
 FIXED: dict[str, object] = {"act": "forget", "place": 0, "content_type_id": 1}
 
