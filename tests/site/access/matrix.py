@@ -99,7 +99,14 @@ def _for(company: Company, person: Person, route: str) -> list[Address]:
     at_the_door = person.name == "anonymous" or person.scope not in ("", "read")
     # Django's own: it leads to the page of the row, which is asked by itself.
     is_detour = bool(model_of(route)) and verb_of(route) == "open"
-    return found[:1] if at_the_door or is_detour else found
+    if at_the_door or is_detour:
+        return found[:1]
+    # A page of the admin asks the same for a row of each standing; what the standings
+    # do not tell apart is read over the API and the pages.
+    if not model_of(route):
+        return found
+    is_dead = verb_of(route) in ("delete", "add") and _nobody_may(route)
+    return found[:1] if is_dead else _of_each_standing(company, found)
 
 
 def _standing(company: Company, address: Address) -> int:
@@ -113,9 +120,13 @@ def _of_which_written(
 ) -> list[Address]:
     """Return where writing is tried: at one row of each standing; where nobody may
     write, at one."""
-    first = {_standing(company, each): each for each in reversed(found)}
-    kept = [first[standing] for standing in sorted(first)]
+    kept = _of_each_standing(company, found)
     return kept[:1] if _nobody_may(route) else kept
+
+
+def _of_each_standing(company: Company, found: list[Address]) -> list[Address]:
+    first = {_standing(company, each): each for each in reversed(found)}
+    return [first[standing] for standing in sorted(first)]
 
 
 def _nobody_may(route: str) -> bool:
@@ -166,7 +177,8 @@ def _requests(
     if any(f"admin/{app}/" in route for app in OTHERS) or (label and verb in reads):
         return
     body = BODIES.get(route, {})
-    yield "post", {"confirmed": "yes", "post": "yes", **body}
+    if not (label and verb == "list"):
+        yield "post", {"confirmed": "yes", "post": "yes", **body}
     if label and verb == "list":
         model = next(m for m in admin.site._registry if m._meta.label_lower == label)
         wants_delete = "delete_selected" in MODELS[label]
