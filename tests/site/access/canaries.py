@@ -301,6 +301,8 @@ def _ruled(project: Project, user: User, admins: str, runs: str, sources: str) -
     ApiToken.objects.issue(
         user=user, tenant=project.tenant, name=canary(runs), scopes=["read"]
     )
-    source = make_source(project, canary(sources, "open source"))
+    # Members choose by its name where to search; where it lies is for editors.
+    name = canary("foreign") if sources == "foreign" else "open source"
+    source = make_source(project, name, location=canary(sources))
     run = SyncRun.objects.create(source=source, error=canary(sources))
     SyncError.objects.create(run=run, item=canary(sources), error=canary(sources))

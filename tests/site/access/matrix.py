@@ -205,7 +205,7 @@ def _may_write(route: str, person: Person, data: dict[str, Any]) -> bool:
     label = model_of(route)
     if label:
         verb = str(data.get("action") or verb_of(route))
-        wanted = MODELS[label].get("change" if verb == "open" else verb, NOBODY)
+        wanted = MODELS.get(label, {}).get("change" if verb == "open" else verb, NOBODY)
         if label in ("connections.user", "connections.apitoken") and wanted == OWNER:
             return person.user is not None
         operators = ("user", "tenant", "project", "membership")
