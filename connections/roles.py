@@ -39,6 +39,7 @@ class Act(StrEnum):
     READ_RUNS = "read and end everybody's runs of statements"
     READ_COSTS = "read what models cost"
     READ_AUDIT = "read and export the audit"
+    ERASE = "erase sources and people for good"
 
 
 POLICY: Mapping[Act, Role] = {
@@ -61,6 +62,7 @@ POLICY: Mapping[Act, Role] = {
     Act.READ_RUNS: Role.ADMIN,
     Act.READ_COSTS: Role.ADMIN,
     Act.READ_AUDIT: Role.ADMIN,
+    Act.ERASE: Role.ADMIN,
 }
 
 # What a person has to hear, by the role that is missing.

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from connections.models import Project, Role, User, record_audit
+from connections.models import Project, User, record_audit
 from connections.records import node_types
 from connections.refusals import Refused
-from connections.roles import require
+from connections.roles import Act, must
 from graph.models import StaleThreshold
 from graph.staleness import DEFAULT, published, threshold_for
 
@@ -71,7 +71,7 @@ def set_threshold(
 ) -> bool:
     """Let a type be stale after `days` in a project, never with None; return whether
     that is new. Audited; `by` must be an admin of the project."""
-    require(by, project.pk, Role.ADMIN)
+    must(by, Act.MANAGE_PROJECT, project.pk)
     _check(node_type, days)
     with transaction.atomic():
         row, is_new = StaleThreshold.objects.select_for_update().get_or_create(
@@ -100,7 +100,7 @@ def set_threshold(
 def reset_threshold(project: Project, node_type: str, *, by: User) -> bool:
     """Go back to the published threshold of a type; return whether there was another.
     Audited; `by` must be an admin of the project."""
-    require(by, project.pk, Role.ADMIN)
+    must(by, Act.MANAGE_PROJECT, project.pk)
     with transaction.atomic():
         row = (
             StaleThreshold.objects.select_for_update()

@@ -61,7 +61,7 @@ class ChosenSerializer(serializers.Serializer):
 class ExposuresView(APIView):
     """Chooses what of a schema may be seen; what is hidden is nobody's to ask."""
 
-    scope = Scope.WRITE
+    scope = Scope.ADMIN
     parser_classes = (JSONBody,)
 
     @extend_schema(

@@ -196,7 +196,9 @@ class TestReportSerializer(serializers.Serializer):
     sentence = serializers.CharField()
     error = serializers.CharField()
     code = serializers.CharField()
-    why = serializers.CharField(help_text="For staff; empty for others.")
+    why = serializers.CharField(
+        help_text="For those who may change it; empty for others."
+    )
     is_encrypted = serializers.BooleanField()
     flavour = serializers.CharField()
     version = serializers.CharField()
@@ -206,7 +208,9 @@ class TestReportSerializer(serializers.Serializer):
     rights = RightsSerializer()
 
 
-def report_for(report: TestReport, user: User) -> dict[str, Any]:
-    """Return a report as `user` may read it: why nobody was reached is for staff."""
+def report_for(report: TestReport, database: Database, user: User) -> dict[str, Any]:
+    """Return a report as `user` may read it: why nobody was reached names addresses,
+    and is for those who may change the connection."""
     plain = report.as_json()
-    return plain if user.is_staff else {**plain, "why": ""}
+    is_theirs = may_change(user, database.project)
+    return plain if is_theirs else {**plain, "why": ""}

@@ -110,7 +110,7 @@ class DatabaseViewSet(
         database = self.get_object()
         self._must_manage(database.project)
         report = test_database(database, by=caller(request))
-        return Response(report_for(report, caller(request)))
+        return Response(report_for(report, database, caller(request)))
 
     def _change(self, request: Request, *, partial: bool) -> Response:
         before = self.get_object()

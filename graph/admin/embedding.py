@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyAdmin, staff
+from connections.admin_scope import ReadOnlyAdmin, projects_of, staff
 from graph.admin.scope import ProjectFilter, link_to, project_path
 from graph.embed import backlog
 from graph.models import EmbeddingModel, Node, RefusedText
@@ -49,7 +49,8 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingModel]:
         rows: QuerySet[EmbeddingModel] = super().get_queryset(request)
-        return rows.annotate(refusals=Count("refused"))
+        mine = Q(refused__project__in=projects_of(staff(request)))
+        return rows.annotate(refusals=Count("refused", filter=mine))
 
     @display(
         description="state",

@@ -12,7 +12,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -21,9 +21,9 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from connections.admin_scope import ReadOnlyAdmin, staff
-from connections.models import Project, Role, Source
-from connections.roles import allows, projects_with
+from connections.admin_scope import ReadOnlyAdmin, audiences_of, staff
+from connections.models import Project, Source
+from connections.roles import Act, projects_where
 from graph.admin.scope import ProjectFilter, as_text, project_path
 from graph.erasing import begin
 from graph.erasing_plan import ErasingError, Plan, plan_person, plan_source
@@ -48,6 +48,7 @@ class WhoForm(forms.Form):
 class ErasureAdmin(ReadOnlyAdmin):
     """Erasures of the user's own projects; a row names nobody once it is finished."""
 
+    view_act = Act.ERASE
     list_display = (
         "__str__",
         project_path,
@@ -58,6 +59,8 @@ class ErasureAdmin(ReadOnlyAdmin):
         "started_at",
         "finished_at",
     )
+    # After the column of that name, which shows it.
+    project_path = "project"  # type: ignore[assignment]
     list_filter = (ProjectFilter, "kind", "state")
     list_select_related = ("project__tenant", "asked_by")
     ordering = ("-id",)
@@ -74,20 +77,6 @@ class ErasureAdmin(ReadOnlyAdmin):
         "proof",
     )
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Erasure]:
-        rows: QuerySet[Erasure] = super().get_queryset(request)
-        return rows.filter(project__in=projects_with(staff(request), Role.ADMIN))
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return projects_with(staff(request), Role.ADMIN).exists()
-
-    def has_view_permission(
-        self, request: HttpRequest, obj: Erasure | None = None
-    ) -> bool:
-        if obj is None:
-            return self.has_module_permission(request)
-        return allows(staff(request), obj.project_id, Role.ADMIN)
-
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
@@ -102,13 +91,16 @@ class ErasureAdmin(ReadOnlyAdmin):
 
     def erase_source(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for the erasure of a source, and begin it."""
-        mine = projects_with(staff(request), Role.ADMIN)
-        source = get_object_or_404(Source.objects.filter(project__in=mine), pk=pk)
+        mine = projects_where(staff(request), Act.ERASE)
+        rows = Source.objects.filter(project__in=mine)
+        # As the list of sources: one that is closed to an admin, they do not know of.
+        open_to = Q(audience=None) | Q(audience__in=audiences_of(request))
+        source = get_object_or_404(rows.filter(open_to), pk=pk)
         return self._asked(request, plan_source(source))
 
     def erase_person(self, request: HttpRequest) -> HttpResponse:
         """Ask whom to erase, show what goes with them, and begin it."""
-        mine = projects_with(staff(request), Role.ADMIN).select_related("tenant")
+        mine = projects_where(staff(request), Act.ERASE).select_related("tenant")
         if not mine.exists():
             raise PermissionDenied("For this you must be an admin of a project.")
         form = WhoForm(request.POST or request.GET or None)

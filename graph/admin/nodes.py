@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -13,7 +13,8 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyInline, staff
+from connections.admin_scope import ReadOnlyInline, once, projects_of, staff
+from connections.roles import Act, projects_where
 from graph.admin.scope import (
     FlaggedFilter,
     GoneFilter,
@@ -28,6 +29,21 @@ from graph.admin.scope import (
     project_path,
 )
 from graph.models import Evidence, Node, Record
+
+
+def _out_of_trash(request: HttpRequest) -> Q:
+    """Return what hides what was pruned from those who may not put it back."""
+    user = staff(request)
+    reviewed = projects_where(user, Act.REVIEW).values("pk")
+    elsewhere = once(
+        request,
+        "not reviewed",
+        lambda: list(
+            projects_of(user).exclude(pk__in=reviewed).values_list("pk", flat=True)
+        ),
+    )
+    # By value, and nothing at all for who reviews everywhere: the list is long.
+    return ~Q(project_id__in=elsewhere) | Q(trashed_at=None) if elsewhere else Q()
 
 
 class EvidenceInline(ReadOnlyInline):
@@ -124,6 +140,7 @@ class NodeAdmin(VisibleAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Node]:
         rows: QuerySet[Node] = super().get_queryset(request)
+        rows = rows.filter(_out_of_trash(request))
         return rows.defer("embedding", "search_vector", "metadata_vector")
 
     def get_search_results(

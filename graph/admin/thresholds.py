@@ -15,9 +15,9 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
 from connections.admin_scope import FabricAdmin, projects_of, staff
-from connections.models import Project, Role, User
+from connections.models import Project, User
 from connections.refusals import Refused
-from connections.roles import allows
+from connections.roles import Act, may
 from graph.models import StaleThreshold
 from graph.thresholds import (
     MOST_DAYS,
@@ -68,7 +68,8 @@ class StaleThresholdAdmin(FabricAdmin):
             "projects": mine[:PROJECTS_OFFERED],
             "project": project,
             "thresholds": thresholds_listed(project) if project else [],
-            "may_set": project is not None and allows(user, project.pk, Role.ADMIN),
+            "may_set": project is not None
+            and may(user, Act.MANAGE_PROJECT, project.pk),
             "most_days": MOST_DAYS,
         }
         return TemplateResponse(request, "admin/graph/thresholds.html", context)

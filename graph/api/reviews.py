@@ -92,7 +92,7 @@ class ReviewItemViewSet(
     parser_classes = (JSONBody,)
     lookup_value_converter = "int"
     page_by = ORDERS["priority"]
-    scopes = dict.fromkeys(ACTS, Scope.WRITE)
+    scopes = dict.fromkeys(ACTS, Scope.REVIEW)
 
     def get_queryset(self) -> ScopedQuerySet[ReviewItem]:
         rows = self._asked() if self.action == "list" else ReviewItem.objects.all()
@@ -247,7 +247,7 @@ class TrashViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     parser_classes = (JSONBody,)
     lookup_value_converter = "int"
     page_by = ("-trashed_at", "-pk")
-    scopes = dict.fromkeys(ACTS, Scope.WRITE)
+    scopes = dict.fromkeys(ACTS, Scope.REVIEW)
 
     def get_queryset(self) -> ScopedQuerySet[Trashed]:
         user, project = caller(self.request), None

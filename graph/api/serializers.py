@@ -199,6 +199,13 @@ class EvidenceSerializer(serializers.ModelSerializer):
         fields = ("id", "kind", "part", "start", "end", "quote", "weight", "record")
 
 
+class EvidencePageSerializer(serializers.Serializer):
+    """A page of evidence."""
+
+    results = EvidenceSerializer(many=True)
+    next_cursor = serializers.CharField(allow_null=True)
+
+
 class MomentNodeSerializer(EndSerializer):
     """What a moment is about; `text` are its first words."""
 

@@ -68,7 +68,7 @@ class ThresholdsViewSet(viewsets.ViewSet):
     """Thresholds of a project, by type."""
 
     parser_classes = (JSONBody,)
-    scopes = dict.fromkeys(("update", "destroy"), Scope.WRITE)
+    scopes = dict.fromkeys(("update", "destroy"), Scope.ADMIN)
 
     @extend_schema(
         parameters=[ThresholdsParameters],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -38,6 +38,7 @@ from graph.api.reading import (
 )
 from graph.api.serializers import (
     EdgeSerializer,
+    EvidencePageSerializer,
     EvidenceSerializer,
     NeighboursSerializer,
     NodeSerializer,
@@ -117,8 +118,14 @@ class NodeViewSet(WithProvenance):
         return answer_written(written, node=NodeSerializer(row).data)
 
     @extend_schema(
-        parameters=[ProvenanceParameters],
-        responses=EvidenceSerializer(many=True),
+        parameters=[ProvenanceParameters, PageParameters],
+        responses=PolymorphicProxySerializer(
+            component_name="NodeProvenance",
+            serializers=[EvidencePageSerializer, ForwardSerializer],
+            resource_type_field_name=None,
+            many=False,
+        ),
+        filters=False,
         summary="Why it exists, or, with direction=forward, what came of it",
         description="With direction=forward: an object with the list `caused`, of "
         "each sort its `title`, `count`, `hidden` and a few `examples`.",

@@ -24,15 +24,17 @@ from connections.models import (
     ModelUsage,
     Project,
     Role,
+    SavedView,
     Scope,
     SyncError,
     SyncRun,
     User,
     record_audit,
 )
+from connections.secrets import Secret
 from graph.models import EmbeddingModel, Identity, IdentityDecision, Node, RefusedText
 from memory.feedback import give_feedback
-from memory.models import SavedQuery, TurnTable, VerifiedExample
+from memory.models import Observation, SavedQuery, TurnTable, VerifiedExample
 from retrieval.models import Community
 from tests.factories import (
     NOON,
@@ -41,26 +43,37 @@ from tests.factories import (
     make_member,
     make_node,
     make_project,
-    make_review_item,
     make_source,
     make_token,
     make_user,
 )
 from tests.memory.making import make_conversation, make_observation
+from tests.site.access.governed import (
+    PRIVATE_PLACE,
+    governed_rows,
+    kept_views,
+    place_nodes,
+    reviewed_rows,
+)
+from tests.site.access.walking import rows_in
 from tests.targets import Target, make_database
 
 CLASSES = (
-    "open", "private", "own", "source", "feedback", "run", "admin", "foreign", "place"
+    "open", "private", "own", "source", "feedback", "review", "run", "admin", "foreign",
+    "place", "secret",
 )  # fmt: skip
+# What stands for a class besides `zzCLASSzz`.
+MARKS = {"private": (str(PRIVATE_PLACE),)}
 EVERYBODY = frozenset({"open"})
+# `secret` is nobody's: passwords, keys, digests.
 SEES = {
     "anonymous": frozenset(),
     "stranger": frozenset({"foreign", "place"}),
     "viewer": EVERYBODY,
     "insider": EVERYBODY | {"private", "own", "feedback", "run"},
     "editor": EVERYBODY | {"source"},
-    "reviewer": EVERYBODY | {"source", "feedback"},
-    "admin": EVERYBODY | {"source", "feedback", "run", "admin"},
+    "reviewer": EVERYBODY | {"source", "feedback", "review"},
+    "admin": EVERYBODY | {"source", "feedback", "review", "run", "admin"},
     # Operators manage places and people, and read nothing that is in them.
     "operator": frozenset({"place"}),
 }
@@ -71,7 +84,7 @@ ROLES = {
     "reviewer": Role.REVIEWER,
     "admin": Role.ADMIN,
 }
-NOWHERE = Target("postgres", "127.0.0.1", 1, "d", "u", "p", {})
+NOWHERE = Target("postgres", "127.0.0.1", 1, "d", "u", "zzsecretzz", {})
 
 
 def canary(kind: str, what: str = "") -> str:
@@ -96,8 +109,9 @@ class Person:
 class Company:
     project: Project
     people: dict[str, Person] = field(default_factory=dict)
-    # The rows that are its own: "app.Model:key".
+    # The rows that are its own: "app.Model:key"; and of these the insider's alone.
     rows: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)
 
 
 def make_company(own_rows: Callable[[], object]) -> Company:
@@ -123,12 +137,25 @@ def make_company(own_rows: Callable[[], object]) -> Company:
     _rows(project, "private", closed, insider)
     _own(project, insider)
     _ruled(project, insider, "admin", "run", "source")
+    governed_rows(
+        project,
+        insider,
+        members=canary("open"),
+        reviewers=canary("review"),
+        admins=canary("admin"),
+    )
     company.people |= _token_holders(project, users["admin"])
     own_rows()
+    company.closed = _closed_to_others(project, insider)
     other = make_project("zzplacezz/zzplacezz")
     users["stranger"] = make_member(other, "zzplacezz@else.test", Role.ADMIN)
     _rows(other, "foreign", make_audience(other), users["stranger"])
     _ruled(other, users["stranger"], "foreign", "foreign", "foreign")
+    theirs = canary("foreign")
+    governed_rows(
+        other, users["stranger"], members=theirs, reviewers=theirs, admins=theirs
+    )
+    kept_views(other, users["stranger"], f"{theirs} own", theirs)
     everybody = [user.pk for user in users.values()]
     User.objects.filter(pk__in=everybody).update(is_staff=True)
     # They count for nothing; whoever holds them all may no more than their role.
@@ -143,6 +170,18 @@ def make_company(own_rows: Callable[[], object]) -> Company:
         if person.user is not None:
             person.user.refresh_from_db()
     return company
+
+
+def _closed_to_others(project: Project, user: User) -> set[str]:
+    """Return the keys of rows that nobody of the company sees but `user`."""
+    audiences = Audience.objects.filter(project=project).exclude(kind="public")
+    mine = [
+        *Observation.objects.filter(scope__user=user),
+        *SavedView.objects.filter(owner=user, shared_with=None),
+    ]
+    return rows_in([audience.pk for audience in audiences]) | {
+        f"{row._meta.label}:{row.pk}" for row in mine
+    }
 
 
 def _token_holders(project: Project, user: User) -> dict[str, Person]:
@@ -189,7 +228,9 @@ def _rows(project: Project, kind: str, audience: Audience, user: User) -> None:
         title=said, audience=audience, size=2,
         summary=[{"text": said, "node_id": node.pk}], **scope,
     )  # fmt: skip
-    make_review_item(project, node, why=said)
+    place_nodes([node, person], PRIVATE_PLACE if kind == "private" else 1.0)
+    told = canary("review", "item") if kind == "open" else said
+    reviewed_rows(project, node, person, told, audience)
     make_observation(project, user, said, is_shared=kind == "open")
     source = make_source(project, f"zz{kind}zz-source", audience=audience)
     if kind == "open":
@@ -212,7 +253,7 @@ def _database(project: Project, kind: str, audience: Audience, user: User) -> No
     )
     DatabaseColumn.objects.create(
         table=table, name=f"zz{kind}zz", position=1, data_type="text", family="text",
-        comment=said, values=[said],
+        comment=said, values=[canary("own") if kind == "private" else said],
     )  # fmt: skip
     VerifiedExample.objects.create(database=database, question=said, sql="SELECT 1")
     SavedQuery.objects.create(
@@ -234,13 +275,20 @@ def _own(project: Project, user: User) -> None:
     complaint = make_conversation(project, user, told, told)
     give_feedback(complaint.turns.get(), user, "wrong", told)
     make_observation(project, user, canary("own", "memory"))
+    kept_views(project, user, canary("own", "view"), canary("open", "view"))
 
 
 def _ruled(project: Project, user: User, admins: str, runs: str, sources: str) -> None:
     """Make what is of no audience, but of a role."""
     scope = {"tenant": project.tenant, "project": project}
     said = canary(admins)
-    ModelCredential.objects.create(provider="anthropic", chat_model=said, **scope)
+    ModelCredential.objects.create(
+        provider="anthropic",
+        chat_model=said,
+        key=Secret("zzsecretzz"),
+        enabled=False,
+        **scope,
+    )
     ModelUsage.objects.create(
         day=NOON.date(), provider="anthropic", model=said, purpose="chat", **scope
     )
@@ -253,6 +301,8 @@ def _ruled(project: Project, user: User, admins: str, runs: str, sources: str) -
     ApiToken.objects.issue(
         user=user, tenant=project.tenant, name=canary(runs), scopes=["read"]
     )
-    source = make_source(project, canary(sources, "open source"))
+    # Members choose by its name where to search; where it lies is for editors.
+    name = canary("foreign") if sources == "foreign" else "open source"
+    source = make_source(project, name, location=canary(sources))
     run = SyncRun.objects.create(source=source, error=canary(sources))
     SyncError.objects.create(run=run, item=canary(sources), error=canary(sources))

@@ -5,6 +5,10 @@ An address without an entry turns the test red: whoever adds one says here who m
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.utils import timezone
+
 from connections.models import Role
 
 NOBODY, MEMBER, OWNER, OPERATOR, ANYONE = (
@@ -15,6 +19,8 @@ NOBODY, MEMBER, OWNER, OPERATOR, ANYONE = (
     "anyone",
 )
 VIEWER, EDITOR, REVIEWER, ADMIN = Role
+# Whose it is, and an admin of the project that it is shared with.
+KEEPER = "keeper"
 # Signed in, of a project or not.
 SIGNED_IN = "signed in"
 
@@ -38,6 +44,8 @@ MODELS: dict[str, dict[str, object]] = {
     "graph.identity": {"split": REVIEWER},
     "graph.identitydecision": {},
     "graph.record": {},
+    "graph.erasure": {"source": ADMIN, "person": ADMIN},
+    "graph.stalethreshold": {"set": ADMIN},
     "retrieval.community": {},
     "connections.audit": {"export": ADMIN},
     "connections.database": {
@@ -62,6 +70,10 @@ MODELS: dict[str, dict[str, object]] = {
     "connections.tenant": {"add": OPERATOR, "change": OPERATOR},
     "connections.project": {"add": OPERATOR, "change": ADMIN},
     "connections.audience": {},
+    # A list kept for oneself; sharing it with a project asks for an editor there.
+    "connections.savedview": {
+        "keep": SIGNED_IN, "change": OWNER, "delete": KEEPER, "delete_selected": KEEPER,
+    },
 }  # fmt: skip
 # Of other packages: rows of the installation, which operators alone see.
 OTHERS = ("django_celery_beat", "django_celery_results", "axes")
@@ -76,6 +88,7 @@ ROUTES: dict[str, object] = {
     "admin/password_change/done/": NOBODY,
     "admin/autocomplete/": NOBODY,
     "admin/jsi18n/": NOBODY,
+    "admin/r/<path:rest>": NOBODY,
     "admin/r/<path:content_type_id>/<path:object_id>/": NOBODY,
     "admin/(?P<url>.*)$": NOBODY,
     "login/": ANYONE,
@@ -90,6 +103,10 @@ ROUTES: dict[str, object] = {
     "nodes/<int:pk>/": NOBODY,
     "nodes/<int:pk>/timeline/": NOBODY,
     "nodes/<int:pk>/paths/": NOBODY,
+    "nodes/<int:pk>/provenance/": NOBODY,
+    "edges/<int:pk>/provenance/": NOBODY,
+    "records/<int:pk>/caused/": NOBODY,
+    "graph/": NOBODY,
     "memory/": NOBODY,
     "memory/graph/": NOBODY,
     "memory/<int:pk>/<slug:act>/": MEMBER,
@@ -100,6 +117,7 @@ ROUTES: dict[str, object] = {
     "conversations/<uuid:pk>/delete/": OWNER,
     "turns/<int:pk>/": OWNER,
     "turns/<int:pk>/answer.md": NOBODY,
+    "turns/<int:pk>/provenance/": NOBODY,
     "turns/<int:pk>/feedback/": OWNER,
     "turns/<int:pk>/remembered/": NOBODY,
     "turns/<int:pk>/tables/<int:place>/result.csv": OWNER,
@@ -120,6 +138,7 @@ ROUTES: dict[str, object] = {
     "api/v1/connections/databases/<uuid:pk>/test/": (ADMIN, "admin"),
     "api/v1/connections/databases/<uuid:pk>/schema/": NOBODY,
     "api/v1/connections/databases/<uuid:pk>/discover/": (EDITOR, "write"),
+    "api/v1/connections/databases/<uuid:pk>/exposures/": (ADMIN, "admin"),
     "api/v1/connections/databases/<uuid:pk>/query/": (VIEWER, "ask"),
     "api/v1/connections/databases/<uuid:pk>/ask/": (VIEWER, "ask"),
     "api/v1/connections/queries/": NOBODY,
@@ -127,15 +146,17 @@ ROUTES: dict[str, object] = {
     "api/v1/connections/queries/<uuid:pk>/cancel/": (VIEWER, "ask"),
     "api/v1/connections/saved-queries/": (VIEWER, "write"),
     "api/v1/connections/saved-queries/<uuid:pk>/": (OWNER, "write"),
-    "api/v1/graph/nodes/": NOBODY,
+    "api/v1/graph/nodes/": (EDITOR, "write"),
     "api/v1/graph/nodes/<int:pk>/": NOBODY,
     "api/v1/graph/nodes/<int:pk>/neighbours/": NOBODY,
     "api/v1/graph/nodes/<int:pk>/provenance/": NOBODY,
     "api/v1/graph/nodes/<int:pk>/timeline/": NOBODY,
-    "api/v1/graph/edges/": NOBODY,
+    "api/v1/graph/edges/": (EDITOR, "write"),
     "api/v1/graph/edges/<int:pk>/": NOBODY,
     "api/v1/graph/edges/<int:pk>/provenance/": NOBODY,
     "api/v1/graph/paths/": NOBODY,
+    "api/v1/graph/picture/": NOBODY,
+    "api/v1/graph/picture/path/": NOBODY,
     "api/v1/graph/statistics/": NOBODY,
     "api/v1/memory/conversations/": NOBODY,
     "api/v1/memory/conversations/<uuid:pk>/": (OWNER, "write"),
@@ -143,6 +164,8 @@ ROUTES: dict[str, object] = {
     "api/v1/memory/observations/": (VIEWER, "write"),
     "api/v1/memory/observations/<int:pk>/": (VIEWER, "write"),
     "api/v1/memory/observations/<int:pk>/restore/": (VIEWER, "write"),
+    "api/v1/memory/observations/<int:pk>/provenance/": NOBODY,
+    "api/v1/memory/turns/<int:turn>/provenance/": NOBODY,
     "api/v1/memory/context/": NOBODY,
     "api/v1/memory/sync/": (VIEWER, "write"),
     "api/v1/memory/graph": NOBODY,
@@ -152,6 +175,21 @@ ROUTES: dict[str, object] = {
     "api/v1/search/": NOBODY,
     "api/v1/chat/": (VIEWER, "ask"),
     "api/v1/chat/turns/<int:turn>/stop/": (OWNER, "ask"),
+    "api/v1/review/items/": NOBODY,
+    "api/v1/review/items/<int:pk>/": NOBODY,
+    "api/v1/review/items/<int:pk>/assign/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/edit/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/hold/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/keep/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/merge/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/prune/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/release/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/snooze/": (REVIEWER, "review"),
+    "api/v1/review/items/<int:pk>/undo/": (REVIEWER, "review"),
+    "api/v1/review/trash/": NOBODY,
+    "api/v1/review/trash/<int:pk>/restore/": (REVIEWER, "review"),
+    "api/v1/review/thresholds/": (ADMIN, "admin"),
+    "api/v1/review/report/": NOBODY,
     "api/v1/schema/": NOBODY,
     "api/v1/docs/": NOBODY,
     "api/v1/": NOBODY,
@@ -165,8 +203,14 @@ PUBLIC = {
     "readyz",
     "metrics",
     "admin/jsi18n/",
+    # What the API is, which holds no row.
+    "api/v1/schema/",
+    "api/v1/docs/",
 }
 
+# Of databases that are closed to them, too, admins of the project see the structure
+# and choose what is seen of it; the values are the audience's.
+STRUCTURE = "admin/connections/databasetable/"
 SQL = {"sql": "SELECT 1", "question": "How many?"}
 # What is sent, by address; without an entry nothing but what every form has.
 BODIES: dict[str, dict[str, object]] = {
@@ -191,6 +235,28 @@ BODIES: dict[str, dict[str, object]] = {
     },
     "api/v1/memory/observations/<int:pk>/": {"text": "Other words are here."},
     "api/v1/memory/conversations/<uuid:pk>/": {"title": "other"},
+    "api/v1/memory/sync/": {"project": "acme/main"},
+    "api/v1/graph/nodes/": {"project": "acme/main", "type": "topic", "title": "Newly so"},
+    "api/v1/graph/edges/": {
+        "project": "acme/main", "source": "zzopenzz:1", "relation": "follows",
+        "target": "zzopenzz:2",
+    },
+    "api/v1/connections/databases/<uuid:pk>/exposures/": {
+        "exposure": "hidden", "schema": "public",
+    },
+    "api/v1/review/items/<int:pk>/assign/": {"assignee": None},
+    "api/v1/review/items/<int:pk>/edit/": {"text": "Other words are here."},
+    "api/v1/review/items/<int:pk>/keep/": {"reason": "It holds."},
+    "api/v1/review/items/<int:pk>/prune/": {"reason": "It is gone."},
+    "api/v1/review/items/<int:pk>/snooze/": {
+        "until": (timezone.now() + timedelta(days=9)).isoformat(),
+    },
+    "api/v1/review/thresholds/": {"project": "acme/main", "type": "default", "days": 77},
+    "admin/graph/stalethreshold/<int:pk>/set/": {"days-default": "77"},
+    "admin/graph/erasure/person/": {"name": "nobody@x.test", "typed": "no"},
+    "admin/connections/savedview/keep/": {
+        "model": "graph.node", "name": "kept", "query": "",
+    },
 }  # fmt: skip
 # What follows the address, where it needs something to answer.
 QUERIES = {
@@ -201,4 +267,13 @@ QUERIES = {
     "api/v1/memory/graph/": "?project=acme/main",
     "databases/<uuid:pk>/runs/": "?whose=all",
     "admin/search/": "?s=zz",
+    "api/v1/graph/picture/": "?project=acme/main",
+    "api/v1/graph/picture/path/": (
+        "?project=acme/main&from=zzprivatezz:1&to=zzprivatezz:person"
+    ),
+    "api/v1/graph/paths/": "?project=acme/main&from=zzprivatezz:1&to=zzopenzz:1",
+    "api/v1/review/items/": "?state=any",
+    "api/v1/review/report/": "?project=acme/main",
+    "api/v1/review/thresholds/": "?project=acme/main&type=default",
+    "graph/": "?project=acme/main",
 }

@@ -6,32 +6,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
+from django.db.models import Model
 from django.urls import get_resolver
 from django.urls.resolvers import URLResolver
 
-from connections.models import Database, DatabaseQuery
-from graph.models import Edge, Node
+from connections.models import Database, DatabaseQuery, Project, Source
+from graph.models import Edge, Node, Record, ReviewItem, Trashed
 from memory.models import Conversation, Observation, SavedQuery, Turn
 
+# Where the route's own model is not what its place names.
+PLACES: dict[str, type[Model]] = {
+    "erasure/source/": Source,
+    "stalethreshold/<int:pk>/set/": Project,
+    "records/<int:pk>/caused/": Record,
+    "review/items/": ReviewItem,
+    "review/trash/": Trashed,
+}
 PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 MODEL_ROUTE = re.compile(r"admin/(\w+)/(\w+)/")
 
 
 def routes() -> list[str]:
     """Return every address of the site as its patterns say it, each once."""
-    return list(dict.fromkeys(_walk(get_resolver(), "")))
+    return list(_views())
 
 
-def _walk(resolver: URLResolver, before: str) -> Iterator[str]:
+def _walk(resolver: URLResolver, before: str) -> Iterator[tuple[str, Any]]:
     for pattern in resolver.url_patterns:
         route = before + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
             yield from _walk(pattern, route)
         else:
-            yield route
+            yield route, pattern.callback
 
 
 def model_of(route: str) -> str:
@@ -46,10 +56,29 @@ def model_of(route: str) -> str:
 def verb_of(route: str) -> str:
     """Return what a route of a model's admin is for: list, add, change, split, ..."""
     rest = MODEL_ROUTE.sub("", route, count=1).strip("/").split("/")
-    last = rest[-1]
-    if not last:
+    if not rest[-1]:
         return "list"
-    return "open" if last.startswith("<") else last
+    words = [each for each in rest if not each.startswith("<")]
+    return words[-1] if words else "open"
+
+
+def methods_of(route: str) -> tuple[str, ...]:
+    """Return the methods by which a view of the API answers; the others are a 405."""
+    view = _views()[route]
+    named = getattr(view, "actions", None) or ()
+    cls = getattr(view, "cls", None)
+    if cls is None:
+        return ("get", "post", "put", "patch", "delete")
+    offered = named or [name.lower() for name in cls().allowed_methods]
+    return tuple(name for name in offered if name not in ("head", "options"))
+
+
+@cache
+def _views() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for route, view in _walk(get_resolver(), ""):
+        found.setdefault(route, view)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +116,11 @@ def _ids(label: str) -> list[object]:
     )
 
 
-MOST = 4
+# By which rows differ in who may see them; of each sort there is one request.
+SORTS = (
+    "project_id", "audience_id", "user_id", "owner_id", "conversation_id", "scope_id",
+    "shared_with_id",
+)  # fmt: skip
 FIXED: dict[str, object] = {"act": "forget", "place": 0, "content_type_id": 1}
 
 
@@ -98,13 +131,25 @@ def values_of(route: str, name: str) -> list[tuple[object, str]]:
     label = _label_of(route, name)
     if not label:
         return [(1, "")]
-    rows = _ids(label)
-    # Spread over what there is: open, private, somebody's own, and another tenant's.
-    some = [rows[place * (len(rows) - 1) // (MOST - 1)] for place in range(MOST)]
-    return [(pk, f"{label}:{pk}") for pk in dict.fromkeys(some if rows else ())]
+    return [(pk, f"{label}:{pk}") for pk in _one_of_each_sort(label)]
+
+
+@cache
+def _one_of_each_sort(label: str) -> list[object]:
+    """Return a row of each project, audience and owner that there is."""
+    model = apps.get_model(label)
+    columns = {field.attname for field in model._meta.concrete_fields}
+    sorts = [name for name in SORTS if name in columns]
+    found: dict[object, object] = {}
+    for pk, *sort in model._default_manager.order_by("pk").values_list("pk", *sorts):
+        found.setdefault(tuple(sort) if sorts else pk, pk)
+    return list(found.values())
 
 
 def _label_of(route: str, name: str) -> str:
+    for begin, model in PLACES.items():
+        if begin in route:
+            return model._meta.label
     if name == "turn" or "turns/" in route:
         return Turn._meta.label
     if "saved-queries" in route or name == "saved":
@@ -127,14 +172,26 @@ def _label_of(route: str, name: str) -> str:
 def forget() -> None:
     """Look the rows up again."""
     _ids.cache_clear()
+    _one_of_each_sort.cache_clear()
 
 
 def known_rows() -> set[str]:
     """Return the keys of all rows that there are now, as addresses have them."""
     forget()
     labels = {model._meta.label for model in admin.site._registry} | {
-        model._meta.label for model in (Turn, SavedQuery)
+        model._meta.label for model in (Turn, SavedQuery, ReviewItem, Trashed)
     }
     found = {f"{label}:{pk}" for label in labels for pk in _ids(label)}
     forget()
+    return found
+
+
+def rows_in(audiences: list[int]) -> set[str]:
+    """Return the keys of all rows that only these audiences see."""
+    found = set()
+    for model in apps.get_models():
+        if any(field.attname == "audience_id" for field in model._meta.concrete_fields):
+            rows = model._default_manager.filter(audience_id__in=audiences)
+            label = model._meta.label
+            found |= {f"{label}:{pk}" for pk in rows.values_list("pk", flat=True)}
     return found
