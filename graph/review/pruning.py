@@ -122,9 +122,10 @@ def _put_away(
     for node in plan.chosen:
         record_audit(
             "node.pruned",
-            target=found[node].key,
+            target=f"node:{node}",
             project=project,
             actor=by,
+            key=found[node].key,
             reason=reason,
             along=sum(1 for root in plan.along.values() if root == node),
         )
@@ -154,9 +155,11 @@ def restore(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
 def uncover(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
     """Take nodes out of the trash; for undos, which have checked who may."""
     lock_project(project)
-    keys = Node.objects.of(project).filter(pk__in=chosen).values_list("key", flat=True)
-    for key in keys.order_by("key"):
-        record_audit("node.restored", target=key, project=project, actor=by)
+    found = Node.objects.of(project).filter(pk__in=chosen).values_list("pk", "key")
+    for node, key in found.order_by("key"):
+        record_audit(
+            "node.restored", target=f"node:{node}", project=project, actor=by, key=key
+        )
     back = take_out(project, chosen)
     values = _values(project, now=timezone.now(), nodes=back)
     execute(pruning_sql.REOPEN_ITEMS, values)
@@ -184,11 +187,11 @@ def cut_edges(
         made = fetch(pruning_sql.BURY_EDGES, values | {"keys": keys})
         record_audit(
             "edge.pruned",
-            target=", ".join(
-                sorted({f"{row[1]} -{row[2]}- {row[3]}" for row in proofs})
-            ),
+            target=", ".join(f"edge:{edge}" for edge in plan.cut),
             project=project,
             actor=by,
+            ends=sorted({key for row in proofs for key in (row[1], row[3])}),
+            relations=sorted({row[2] for row in proofs}),
             reason=reason,
         )
     parts = sorted({row[5] for row in proofs})
