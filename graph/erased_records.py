@@ -113,6 +113,7 @@ class _Removal:
         self._delete("graph_edges", erasing_sql.FORGET_ENDED_EDGES)
         self.params["nodes"] = gone
         self._delete("graph_tombstones", erasing_sql.TOMBSTONES_OF)
+        self._delete("graph_identity_decisions", erasing_sql.DECISIONS_OF)
         self._delete("graph_nodes", erasing_sql.DELETE_NODES)
         kept = sorted({*changed, *self._repoint(moved)})
         self._tell_anew(kept)

@@ -179,6 +179,15 @@ REVIEW_OF = """
      WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
        AND (i.node_id = ANY(%(nodes)s) OR i.other_id = ANY(%(nodes)s))
 """
+# What people decided of identities that go with their nodes.
+DECISIONS_OF = """
+    DELETE FROM graph_identity_decisions d
+     WHERE d.tenant_id = %(tenant)s AND d.project_id = %(project)s
+       AND EXISTS (SELECT 1 FROM graph_identities i
+                    WHERE i.tenant_id = d.tenant_id AND i.project_id = d.project_id
+                      AND i.node_id = ANY(%(nodes)s)
+                      AND i.key IN (d.first_key, d.second_key))
+"""
 TOMBSTONES_OF = """
     DELETE FROM graph_tombstones t
      WHERE t.tenant_id = %(tenant)s AND t.project_id = %(project)s
