@@ -32,6 +32,7 @@ from graph.review.confirming import (
     told,
 )
 from graph.review.errors import NoSuchItem
+from graph.review.find_orphans import queue_orphans
 from graph.review.plans import Plan
 from graph.review.purging import purge_due
 from graph.review.reopening import take_back
@@ -119,6 +120,7 @@ def _put_away(
         for node in plan.nodes
     ]
     Trashed.objects.bulk_create(rows, batch_size=1000)
+    _queue_left_alone(project, values)
     for node in plan.chosen:
         record_audit(
             "node.pruned",
@@ -163,7 +165,14 @@ def uncover(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
     back = take_out(project, chosen)
     values = _values(project, now=timezone.now(), nodes=back)
     execute(pruning_sql.REOPEN_ITEMS, values)
+    _queue_left_alone(project, values)
     return back
+
+
+def _queue_left_alone(project: Project, values: dict[str, object]) -> None:
+    """Queue what is an orphan without these nodes, or is none with them again."""
+    found = fetch(pruning_sql.NEIGHBOURS, values)
+    queue_orphans(project, [row[0] for row in found])
 
 
 def cut_edges(

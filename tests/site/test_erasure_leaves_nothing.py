@@ -312,6 +312,7 @@ def govern(project):
     give_feedback(turn, user, "wrong", "No qoppaflare is a zyxquorling.")
     SavedView.objects.create(
         owner=user,
+        shared_with=project,
         name="one",
         model="graph.record",
         query="key=slack:ZC1:98.000001",
