@@ -29,9 +29,10 @@ from fabric_site.dashboard_parts import (
     listed,
     said,
 )
-from fabric_site.queues import Waiting, waiting
+from fabric_site.queues import queue_list, waiting
 from graph.figures.reading import Course, counted_at, course_of, latest_of
 from graph.models import Edge, Node, Record
+from graph.review.reading import QueueSize
 from memory.models import Feedback
 
 DAYS = 30
@@ -118,7 +119,7 @@ def _tiles(
     project: Project,
     courses: dict[str, Course],
     latest: dict[str, dict[str, float]],
-    queues: list[Waiting],
+    queues: list[QueueSize],
 ) -> list[Tile | None]:
     of_project = {"project": project.pk}
     orphans = latest["degrees"].get("0", 0)
@@ -142,7 +143,7 @@ def _tiles(
         Tile(
             title="Waiting for review",
             value=said(open_items),
-            link=listed(Node, **of_project, flagged=queues[0].kind) if queues else "",
+            link=queue_list(project),
             tone="" if open_items else "good",
         ),
         Tile(
@@ -186,7 +187,7 @@ def _charts(
     project: Project,
     courses: dict[str, Course],
     latest: dict[str, dict[str, float]],
-    queues: list[Waiting],
+    queues: list[QueueSize],
 ) -> list[Chart]:
     sources = list(Source.objects.filter(project=project))
     found = [
@@ -207,10 +208,10 @@ def _charts(
     return found
 
 
-def _queue_chart(queues: list[Waiting], project: Project) -> Chart:
+def _queue_chart(queues: list[QueueSize], project: Project) -> Chart:
     rows = []
     for each in queues:
-        link = listed(Node, project=project.pk, flagged=each.kind)
+        link = queue_list(project, each.kind)
         cells = (Cell(each.open, link), Cell(each.snoozed))
         rows.append(Row(Head(each.title, link), cells))
     return Chart(

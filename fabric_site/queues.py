@@ -1,58 +1,27 @@
-"""How much waits in the review queue, for the dashboard; the one place to swap."""
+"""How much waits in the review queue, for the dashboard, and where its list is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from django.contrib import admin
 
-from connections.admin_scope import capped_count
 from connections.models import Project, User
-from graph.models import ReviewItem
+from fabric_site.dashboard_parts import listed
+from graph.models import Node, ReviewItem
 from graph.review.kinds import review_kinds
-
-COUNTED_MOST = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A kind of item with how many of it are open and put off, as far as counted."""
-
-    kind: str
-    title: str
-    open: int
-    snoozed: int
+from graph.review.reading import QueueSize, sizes_of
 
 
-def waiting(user: User, project: Project) -> list[Waiting]:
-    """Return what waits in a project, of what `user` may see, the most first."""
-    items = ReviewItem.objects.visible_to(user).of(project)
-    found = []
-    for name in _kinds(project):
-        of_kind = items.filter(kind=name)
-        numbers = (
-            capped_count(of_kind.filter(state=state), COUNTED_MOST)
-            for state in (ReviewItem.State.OPEN, ReviewItem.State.SNOOZED)
-        )
-        found.append(Waiting(name, _title(name), *numbers))
+def waiting(user: User, project: Project) -> list[QueueSize]:
+    """Return what waits in a project for `user` to decide, the most first."""
+    found = sizes_of(user, project=project)
     return sorted(found, key=lambda each: (-each.open, each.title))
 
 
-def _kinds(project: Project) -> list[str]:
-    there = ReviewItem.objects.of(project).order_by("kind").values_list("kind")
-    return sorted({*review_kinds, *_loosely(there)})
-
-
-def _loosely(rows: object) -> list[str]:
-    """Return the different kinds there are, each by one step in the index."""
-    found: list[str] = []
-    last = ""
-    while True:
-        following = rows.filter(kind__gt=last).first()  # type: ignore[attr-defined]
-        if following is None:
-            return found
-        last = following[0]
-        found.append(last)
-
-
-def _title(name: str) -> str:
-    known = review_kinds.get(name)
-    return known.title if known else name.replace("_", " ").capitalize()
+def queue_list(project: Project, kind: str = "") -> str:
+    """Return the address of the open items of `project`; of the nodes that are flagged
+    so, or as the first kind, where the admin has no list of items."""
+    if admin.site.is_registered(ReviewItem):
+        of_kind = {"kind": kind} if kind else {}
+        state = ReviewItem.State.OPEN.value
+        return listed(ReviewItem, project=project.pk, state=state, **of_kind)
+    return listed(Node, project=project.pk, flagged=kind or next(iter(review_kinds)))

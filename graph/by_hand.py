@@ -80,7 +80,9 @@ def write_node_by_hand(project: Project, draft: NodeByHand, by: Author) -> Writt
         describe(project, [node])
         give_vectors([node])
         new, at = there is None, there.key if there else key
-        audit_write(project, "node.written", at, by, is_new=new, named=key)
+        audit_write(
+            project, "node.written", f"node:{node}", by, is_new=new, key=at, named=key
+        )
     return Written(node, there is None)
 
 

@@ -63,7 +63,7 @@ def part_persons(persons: Sequence[Node], *, actor: User, reason: str = "") -> N
             _decide(project, Verb.SPLIT, one, two, actor=actor, reason=reason)
         record_audit(
             "person.parted",
-            target=groups[0][0],
+            target=f"node:{persons[0].pk}",
             project=project,
             actor=actor,
             identities=[keys[0] for keys in groups],
@@ -93,7 +93,9 @@ def decide_again(
             IdentityDecision(tenant_id=project.tenant_id, project=project, **row)
             for row in decided
         )
-        record_audit("person.undecided", target=keys[0], project=project, actor=actor)
+        record_audit(
+            "person.undecided", project=project, actor=actor, identities=[*keys]
+        )
         refresh_persons(project)
 
 

@@ -77,8 +77,10 @@ def write_edge_by_hand(project: Project, draft: EdgeByHand, by: Author) -> Writt
         audit_write(
             project,
             "edge.written",
-            f"{ends['source'][0]} -{draft.relation}- {ends['target'][0]}",
+            f"edge:{edge}",
             by,
+            relation=draft.relation,
+            ends=[ends["source"][0], ends["target"][0]],
             is_new=is_new,
             implied=[*implied],
         )

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from django.db.models import Exists, ForeignKey, OuterRef, QuerySet
 
 from connections.models import Audience, AudienceMember, Project
+from graph.copying import execute
+from graph.erasing_sql import DETAILS_OF_TARGETS
 
 
 def forget_audiences(
@@ -24,6 +26,15 @@ def forget_audiences(
     for some in (combined, first):
         unused = _unused(own.filter(pk__in=some))
         gone += len(unused)
+        # Who came into a list and left it is said there by their addresses.
+        execute(
+            DETAILS_OF_TARGETS,
+            {
+                "tenant": project.tenant_id,
+                "project": project.pk,
+                "targets": [f"audience:{pk}" for pk in unused],
+            },
+        )
         Audience.parts.through.objects.filter(from_audience_id__in=unused).delete()
         own.filter(pk__in=unused).delete()
     return gone

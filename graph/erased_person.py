@@ -9,6 +9,7 @@ from typing import Any
 from connections.models import Project
 from graph import erasing_sql
 from graph.copying import execute, fetch
+from graph.erased_views import forget_views_naming
 from graph.erasers import Going, tell_changed, tell_going
 from graph.locks import lock_project
 from graph.scrubbing import ERASED, pattern_of, scrub
@@ -34,8 +35,10 @@ def forget_person(project: Project, asked: Mapping[str, Any]) -> Counter[str]:
     counts += _forget_nodes(project, params)
     for table, statement in erasing_sql.FORGET_KEYS:
         counts[table] += execute(statement, params)
+    names = [*asked["phrases"], *asked["keys"], *asked["persons"]]
+    counts["saved_views"] += forget_views_naming(project, names)
     counts += scrub(project, asked["phrases"])
-    if names := [*asked["phrases"], *asked["keys"], *asked["persons"]]:
+    if names:
         counts["audit_details"] += execute(
             erasing_sql.DETAILS_MATCHING, params | {"pattern": pattern_of(names)}
         )
@@ -64,6 +67,7 @@ def _forget_nodes(project: Project, params: dict[str, Any]) -> Counter[str]:
     going = Going(project=project, records=(), nodes=nodes, changed=())
     counts = tell_going(going)
     own = params | {"nodes": nodes}
+    counts["audit_details"] += execute(erasing_sql.DETAILS_OF_REVIEW, own)
     counts["graph_review_items"] += execute(erasing_sql.REVIEW_OF, own)
     counts["graph_nodes"] += execute(erasing_sql.DELETE_NODES, own)
     return counts

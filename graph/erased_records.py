@@ -24,6 +24,7 @@ from graph.aliases import canonical, repoint, write_aliases
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import GraphScope, Places, refresh_follows, settle_edges
+from graph.erased_views import forget_views_of
 from graph.erasers import Going, tell_changed, tell_going
 from graph.known import Lookup
 from graph.locks import lock_project
@@ -105,11 +106,14 @@ class _Removal:
                 changed=changed,
             )
         )
+        self.counts["saved_views"] += forget_views_of(self.scope.project, gone, records)
+        self._delete("audit_details", erasing_sql.DETAILS_OF_REVIEW)
         self._delete("graph_review_items", erasing_sql.REVIEW_OF)
         self._delete("audit_details", erasing_sql.DETAILS_NAMING_GOING, gone)
         self._delete("graph_edges", erasing_sql.FORGET_ENDED_EDGES)
         self.params["nodes"] = gone
         self._delete("graph_tombstones", erasing_sql.TOMBSTONES_OF)
+        self._delete("graph_identity_decisions", erasing_sql.DECISIONS_OF)
         self._delete("graph_nodes", erasing_sql.DELETE_NODES)
         kept = sorted({*changed, *self._repoint(moved)})
         self._tell_anew(kept)

@@ -21,6 +21,7 @@ from connections.sources.base import SourceBusy
 from graph import erasing_sql
 from graph.copying import execute, fetch
 from graph.erased_audiences import forget_audiences
+from graph.erased_merges import forget_merges, merged_among
 from graph.erased_names import keep_out
 from graph.erased_person import forget_person
 from graph.erased_records import Doomed, remove_records
@@ -30,8 +31,9 @@ from graph.erasing_probes import Probes, probes_of_source
 from graph.extraction import extract_texts
 from graph.identity import refresh_persons
 from graph.ingest import only_run_of
+from graph.locks import lock_project
 from graph.models import Erasure
-from graph.residue import scan, vacuum
+from graph.residue import analyze, scan, vacuum
 from graph.stand_ins import draw_stand_ins
 
 BATCH, LOCK = 1000, 0x6572_6173  # "eras"
@@ -113,6 +115,7 @@ def carry_on(erasure: Erasure, *, progress: Progress | None = None) -> Report:
         if erasure.state == Erasure.State.RUNNING:
             source = Source.objects.filter(pk=erasure.asked.get("source", 0)).first()
             try:
+                analyze()
                 with only_run_of(source) if source else nullcontext():
                     _remove_all(erasure, progress)
                     _derive_anew(erasure)
@@ -141,6 +144,7 @@ def _asked(plan: Plan) -> dict[str, object]:
             "source": plan.source.pk,
             "name": plan.name,
             "audiences": [],
+            "merged": [],
             "probes": asdict(probes),
         }
     return {
@@ -148,6 +152,7 @@ def _asked(plan: Plan) -> dict[str, object]:
         "persons": list(plan.persons),
         "phrases": list(plan.phrases),
         "audiences": [],
+        "merged": [],
         "probes": asdict(Probes([*plan.keys, *plan.persons, *plan.phrases], [])),
     }
 
@@ -173,7 +178,7 @@ def _remove_all(erasure: Erasure, progress: Progress | None) -> None:
             wait=not is_person,
         )
         with transaction.atomic():
-            _note_audiences(erasure, batch)
+            _note(erasure, batch)
             counts = remove_records(erasure.project, batch, doomed)
             _count(erasure, counts, done=len(batch))
         if progress:
@@ -196,11 +201,15 @@ def _next(erasure: Erasure) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _note_audiences(erasure: Erasure, records: list[int]) -> None:
+def _note(erasure: Erasure, records: list[int]) -> None:
+    """Note whom the records are shown to and what merges they are part of, for the
+    steps that come when they are gone."""
     found = fetch(erasing_sql.NAMES_IN_AUDIENCES, {"records": records})
     erasure.asked["audiences"] = sorted(
         {row[0] for row in found} | set(erasure.asked["audiences"])
     )
+    merged = merged_among(erasure.project, records)
+    erasure.asked["merged"] = sorted({*merged, *erasure.asked["merged"]})
 
 
 def _count(erasure: Erasure, counts: Mapping[str, int], *, done: int = 0) -> None:
@@ -218,8 +227,11 @@ def _derive_anew(erasure: Erasure) -> None:
     extract_texts(project)
     scope = {"tenant": project.tenant_id, "project": project.pk}
     with transaction.atomic():
-        bare = execute(erasing_sql.FORGET_BARE_NODES, scope)
-        _count(erasure, {"graph_nodes": bare})
+        lock_project(project)
+        counts = forget_merges(project, erasure.asked["merged"])
+        counts["graph_nodes"] += execute(erasing_sql.FORGET_BARE_NODES, scope)
+        counts["graph_checks"] += execute(erasing_sql.FORGET_EXAMPLES, scope)
+        _count(erasure, counts)
     settle_all(project)
 
 

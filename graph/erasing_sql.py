@@ -30,7 +30,8 @@ FORGET_EVIDENCE = """
      WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
        AND v.record_id = ANY(%(records)s)
 """
-# A node of a source lives by what is said of it, one read out of texts by any proof.
+# A node of a source lives by what is said of it, one read out of texts by any proof;
+# one that was merged, while something says its name of the node that was kept.
 GONE_NODES = """
     SELECT n.id FROM graph_nodes n
      WHERE n.id = ANY(%(nodes)s)
@@ -38,6 +39,13 @@ GONE_NODES = """
                SELECT 1 FROM graph_evidence v
                 WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
                   AND v.node_id = n.id AND v.kind <> 'derived')
+            AND NOT EXISTS (
+               SELECT 1 FROM graph_merges m
+                 JOIN graph_evidence v ON v.tenant_id = m.tenant_id
+                  AND v.project_id = m.project_id AND v.via_target = m.key
+                  AND v.via_target <> '' AND v.node_id IS NOT NULL
+                WHERE m.tenant_id = n.tenant_id AND m.project_id = n.project_id
+                  AND m.key = n.key AND m.undone_at IS NULL)
          OR n.origin = 'extraction' AND NOT EXISTS (
                SELECT 1 FROM graph_evidence v
                 WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
@@ -146,11 +154,39 @@ FORGET_BARE_NODES = """
        AND NOT EXISTS (SELECT 1 FROM graph_evidence v
                         WHERE v.tenant_id = n.tenant_id AND v.project_id = n.project_id
                           AND v.node_id = n.id)
+       AND NOT EXISTS (SELECT 1 FROM graph_merges m
+                        WHERE m.tenant_id = n.tenant_id AND m.project_id = n.project_id
+                          AND m.key = n.key AND m.undone_at IS NULL)
+"""
+DETAILS_OF_REVIEW = """
+    DELETE FROM audit_details d USING audit a
+     WHERE a.id = d.audit_id AND a.tenant_id = %(tenant)s
+       AND a.project_id = %(project)s
+       AND a.target IN (SELECT 'review:' || i.id FROM graph_review_items i
+                         WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+                           AND (i.node_id = ANY(%(nodes)s) OR i.other_id = ANY(%(nodes)s)))
+"""
+# What the checks found stays counted; the names that they showed of it go.
+FORGET_EXAMPLES = """
+    UPDATE graph_checks c
+       SET findings = (SELECT jsonb_object_agg(f.name, f.found || '{"examples": []}')
+                         FROM jsonb_each(c.findings) AS f (name, found))
+     WHERE c.tenant_id = %(tenant)s AND c.project_id = %(project)s
+       AND jsonb_path_exists(c.findings, '$.*.examples[*]')
 """
 REVIEW_OF = """
     DELETE FROM graph_review_items i
      WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
        AND (i.node_id = ANY(%(nodes)s) OR i.other_id = ANY(%(nodes)s))
+"""
+# What people decided of identities that go with their nodes.
+DECISIONS_OF = """
+    DELETE FROM graph_identity_decisions d
+     WHERE d.tenant_id = %(tenant)s AND d.project_id = %(project)s
+       AND EXISTS (SELECT 1 FROM graph_identities i
+                    WHERE i.tenant_id = d.tenant_id AND i.project_id = d.project_id
+                      AND i.node_id = ANY(%(nodes)s)
+                      AND i.key IN (d.first_key, d.second_key))
 """
 TOMBSTONES_OF = """
     DELETE FROM graph_tombstones t

@@ -17,6 +17,7 @@ from typing import Any
 
 import graspologic_native
 import numpy as np
+from django.db import transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -81,11 +82,12 @@ def lay_out(project: Project, *, afresh: bool = False) -> LaidOut:
     """Find the places of the project's best tied nodes and keep them.
 
     Begins with the places there are, unless `afresh`: what hardly changed lies where
-    it lay. When killed before the one statement at the end, all is as it was.
+    it lay. When killed before the one transaction at its end, all is as it was.
     """
     clock = time.perf_counter()
     graph = _read(project)
-    before = {} if afresh else _kept(project, graph.ids.tolist(), VERSION)
+    audiences = dict(zip(graph.ids.tolist(), graph.audiences.tolist(), strict=True))
+    before = {} if afresh else _kept(project, audiences, VERSION)
     at = np.full((len(graph.ids), 2), np.nan)
     ties = np.zeros(len(graph.ids), dtype=np.int64)
     for own, edges in _tiers(project, graph):
@@ -93,15 +95,17 @@ def lay_out(project: Project, *, afresh: bool = False) -> LaidOut:
         ends = np.r_[graph.ties.sources[edges], graph.ties.targets[edges]]
         counted = np.bincount(ends, minlength=len(ties))
         ties[own] = counted[own]
-    _write(sql.REPLACE, project, graph.ids.tolist(), at, ties.tolist(), VERSION)
+    with transaction.atomic():
+        _write(sql.REPLACE, project, audiences, at, ties.tolist(), VERSION)
+        execute(sql.FORGET_OTHERS, {**_scope(project), "nodes": list(audiences)})
     return LaidOut(len(graph.ids), len(before), time.perf_counter() - clock)
 
 
 def is_due(project: Project, now: datetime) -> bool:
     """Return whether the kept layout differs by a tenth from the nodes there are."""
-    nodes, placed = fetch(sql.COUNTS, {**_scope(project), "now": now})[0]
+    nodes, placed, hold = fetch(sql.COUNTS, {**_scope(project), "now": now})[0]
     wanted = min(nodes, LAID_OUT)
-    return abs(wanted - placed) > DUE * wanted
+    return max(wanted - hold, placed - hold) > DUE * wanted
 
 
 def places_of(
@@ -112,12 +116,13 @@ def places_of(
     What has none gets one beside those of its neighbours by `links` that all its
     readers may see, and keeps it.
     """
-    found = _kept(project, list(audiences), 0)
+    found = _kept(project, audiences, 0)
     new = [node for node in audiences if node not in found]
     if new:
         ties = _beside(project, new, audiences, links, found)
         at = np.array([found[node] for node in new])
-        _write(sql.ADD, project, new, at, [ties[node] for node in new], 0)
+        placed = {node: audiences[node] for node in new}
+        _write(sql.ADD, project, placed, at, [ties[node] for node in new], 0)
     return found
 
 
@@ -320,29 +325,34 @@ def _filled(start: Points, ties: Ties) -> Points:
 
 
 def _kept(
-    project: Project, nodes: Sequence[int], version: int
+    project: Project, audiences: Mapping[int, int], version: int
 ) -> dict[int, tuple[float, float]]:
-    """Return the kept places of `nodes` that a layout of `version` or later found."""
-    rows = fetch(sql.KEPT, {**_scope(project), "nodes": list(nodes)})
+    """Return the places kept of nodes, given each with its audience, that a layout of
+    `version` or later found for that audience."""
+    rows = fetch(sql.KEPT, {**_scope(project), **_columns(audiences)})
     return {node: (x, y) for node, x, y, found in rows if found >= version}
 
 
 def _write(
     statement: str,
     project: Project,
-    nodes: Sequence[int],
+    audiences: Mapping[int, int],
     at: Points,
     ties: Sequence[int],
     version: int,
 ) -> None:
     values = {
-        "nodes": list(nodes),
+        **_columns(audiences),
         "xs": at[:, 0].tolist(),
         "ys": at[:, 1].tolist(),
         "ties": list(ties),
         "version": version,
     }
     execute(statement, {**_scope(project), **values})
+
+
+def _columns(audiences: Mapping[int, int]) -> dict[str, list[int]]:
+    return {"nodes": list(audiences), "audiences": list(audiences.values())}
 
 
 def _scope(project: Project) -> dict[str, int]:

@@ -31,17 +31,19 @@ EDGES = """
      GROUP BY e.source_id, e.target_id, e.audience_id
      ORDER BY e.source_id, e.target_id, e.audience_id
 """
+# What was found for another audience followed from what these may not see.
 KEPT = """
     SELECT p.node_id, p.x, p.y, p.version
-      FROM graph_node_positions p
+      FROM unnest(%(nodes)s::bigint[], %(audiences)s::bigint[]) AS wanted (node, audience)
+      JOIN graph_node_positions p ON p.node_id = wanted.node
+       AND p.seen_by = wanted.audience
      WHERE p.tenant_id = %(tenant)s AND p.project_id = %(project)s
-       AND p.node_id = ANY(%(nodes)s)
 """
 # A node that is gone meanwhile has no place; one that is there stays until we are done.
 _PLACED = """
-    WITH placed (node, x, y, ties) AS (
-        SELECT * FROM unnest(%(nodes)s::bigint[], %(xs)s::float8[], %(ys)s::float8[],
-                             %(ties)s::int[])
+    WITH placed (node, audience, x, y, ties) AS (
+        SELECT * FROM unnest(%(nodes)s::bigint[], %(audiences)s::bigint[],
+                             %(xs)s::float8[], %(ys)s::float8[], %(ties)s::int[])
     ), there (id) AS (
         SELECT n.id FROM graph_nodes n
          WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
@@ -49,27 +51,36 @@ _PLACED = """
          ORDER BY n.id FOR KEY SHARE
     )
     INSERT INTO graph_node_positions AS kept
-           (tenant_id, project_id, node_id, x, y, ties, version)
+           (tenant_id, project_id, node_id, x, y, ties, version, seen_by)
     SELECT %(tenant)s, %(project)s, placed.node, placed.x, placed.y, placed.ties,
-           %(version)s
+           %(version)s, placed.audience
       FROM placed JOIN there ON there.id = placed.node
      ORDER BY placed.node
     ON CONFLICT (tenant_id, project_id, node_id) DO
 """
-ADD = _PLACED + " NOTHING"
-REPLACE = (
-    _PLACED
-    + """
+_AS_PLACED = """
     UPDATE SET x = excluded.x, y = excluded.y, ties = excluded.ties,
-               version = excluded.version
+               version = excluded.version, seen_by = excluded.seen_by
 """
-)
+# Another picture may have placed it meanwhile; for these readers it is as good.
+ADD = f"{_PLACED}{_AS_PLACED} WHERE kept.seen_by <> excluded.seen_by"
+REPLACE = _PLACED + _AS_PLACED
+# What ended, was pruned or is no longer among the best tied has no place in the layout.
+FORGET_OTHERS = """
+    DELETE FROM graph_node_positions p
+     WHERE p.tenant_id = %(tenant)s AND p.project_id = %(project)s
+       AND p.version > 0 AND p.node_id <> ALL(%(nodes)s)
+"""
+# Nodes that are there; places that the layout found; those of them that still hold.
 COUNTS = """
     SELECT (SELECT count(*) FROM graph_nodes n
              WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
                AND n.trashed_at IS NULL
                AND (n.valid_to IS NULL OR n.valid_to > %(now)s)),
-           (SELECT count(*) FROM graph_node_positions p
-             WHERE p.tenant_id = %(tenant)s AND p.project_id = %(project)s
-               AND p.version > 0)
+           count(*),
+           count(*) FILTER (WHERE n.trashed_at IS NULL AND n.audience_id = p.seen_by
+                              AND (n.valid_to IS NULL OR n.valid_to > %(now)s))
+      FROM graph_node_positions p JOIN graph_nodes n ON n.id = p.node_id
+     WHERE p.tenant_id = %(tenant)s AND p.project_id = %(project)s
+       AND p.version > 0
 """

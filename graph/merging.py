@@ -91,9 +91,10 @@ def merge_nodes(
         }
         record_audit(
             "nodes.merged",
-            target=kept.key,
+            target=f"node:{keep}",
             project=project,
             actor=by,
+            kept=kept.key,
             merged=[node.key for node in gone],
             reason=reason,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 import numpy as np
+from django.db.models import F
 from django.db.models.functions import Left
 
 from graph.best_paths import best_paths
@@ -123,8 +124,12 @@ def picture_around(
 def picture_of_all(view: View, *, limit: int = USUAL) -> Picture:
     """Return the best tied nodes of a project, as far as `view` shows them."""
     allowed = view.nodes()
+    # Of a node that others may see now its ties are not known yet.
     placed = NodePosition.objects.filter(
-        tenant_id=view.project.tenant_id, project=view.project, node__in=allowed
+        tenant_id=view.project.tenant_id,
+        project=view.project,
+        node__in=allowed,
+        seen_by=F("node__audience"),
     )
     best = placed.order_by("-ties", "node")[:limit]
     ids = list(best.values_list("node", flat=True))

@@ -52,9 +52,10 @@ def unmerge(project: Project, before: Mapping[str, JSON], by: User | None) -> No
                 repointers[name].put_back(project, held)
         record_audit(
             "nodes.unmerged",
-            target=keep.key,
+            target=f"node:{keep.pk}",
             project=project,
             actor=by,
+            kept=keep.key,
             apart=sorted(others),
         )
 

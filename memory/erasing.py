@@ -16,7 +16,7 @@ from graph.copying import execute, fetch
 from graph.erasers import Counts, Eraser, Going, erasers
 from memory import erasing_sql
 from memory.changes import delete_nodes
-from memory.models import Citation, Conversation, Turn, TurnTable
+from memory.models import Citation, Conversation, Feedback, Turn, TurnTable
 from memory.support import check_support
 
 WITHHELD = "This answer was removed: what it rested on was erased."
@@ -58,6 +58,9 @@ def withhold(project: Project, turns: Sequence[int]) -> Counter[str]:
         followups=[],
         error="",
     )
+    # What was said of it may quote it.
+    complaints = Feedback.objects.filter(turn__in=turns)
+    counts["turn_feedback"] = complaints.exclude(note="").update(note="")
     params = _scope(project) | {"turns": list(turns)}
     counts["audit_details"] = execute(
         erasing_sql.DETAILS_OF, params | {"targets": [str(turn) for turn in turns]}

@@ -15,8 +15,7 @@ from connections.models import Project
 from connections.records import node_types
 from graph.figures import sql
 from graph.figures.counters import Counter, Figure, Span, counters
-from graph.models import StaleThreshold
-from graph.staleness import DEFAULT_THRESHOLD, THRESHOLDS
+from graph.staleness import DEFAULT, threshold_for, thresholds_of
 
 # So many are kept that a reader to whom some are closed still sees a few.
 HUBS = 30
@@ -106,11 +105,9 @@ def stale_nodes(project: Project, span: Span) -> Iterator[Figure]:
 
 def allowed_days(project: Project) -> Mapping[str, int | None]:
     """Return the days after which a project looks again, by type; None: never."""
-    published = {name: THRESHOLDS.get(name, DEFAULT_THRESHOLD) for name in node_types}
-    own = StaleThreshold.objects.filter(
-        tenant_id=project.tenant_id, project_id=project.pk
-    )
-    return {**published, **dict(own.values_list("node_type", "days"))}
+    set_ = thresholds_of(project)
+    named = set_.keys() - {DEFAULT}
+    return {name: threshold_for(set_, name) for name in {*node_types, *named}}
 
 
 def open_items(project: Project, span: Span) -> Iterator[Figure]:

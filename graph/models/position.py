@@ -17,7 +17,8 @@ class NodePosition(InProject):
 
     `version` is that of the layout that found the place (`graph.layouts`); 0: it was
     put beside its neighbours when a picture first showed it. A place follows from
-    nothing that some reader of the node may not see.
+    nothing that some reader of the node may not see: it holds while the node is shown
+    to `seen_by`, its audience when it was placed, and to nobody else.
     """
 
     node = models.ForeignKey(
@@ -27,6 +28,8 @@ class NodePosition(InProject):
     y = models.FloatField()
     ties = models.PositiveIntegerField(default=0)
     version = models.PositiveIntegerField(default=0)
+    # No foreign key: it keeps no audience, and of one that is gone it says nothing.
+    seen_by = models.BigIntegerField(default=0)
 
     class Meta:
         db_table = "graph_node_positions"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from connections.models import User
 from connections.records import JSON
+from graph.merging import merge_nodes
+from graph.merging import unmerge as take_apart
 from graph.models import Node, ReviewItem
 from graph.review.errors import NotDecidable
 from graph.review.kinds import Decision
@@ -34,7 +35,7 @@ def merge(item: ReviewItem, decision: Decision) -> Mapping[str, JSON]:
     others = [node for node in both if node != into]
     # A merged node may go, and an item that names it with it.
     _point(item, None, None)
-    merged = _merging().merge_nodes(
+    merged = merge_nodes(
         item.project, into, others, by=decision.by, reason=decision.reason
     )
     _point(item, *both)
@@ -44,13 +45,8 @@ def merge(item: ReviewItem, decision: Decision) -> Mapping[str, JSON]:
 def unmerge(item: ReviewItem, before: Mapping[str, Any], by: User) -> None:
     """Part what was merged, as it was."""
     _point(item, None, None)
-    _merging().unmerge(item.project, before["merged"], by)
+    take_apart(item.project, before["merged"], by)
     _point(item, *before["both"])
-
-
-def _merging() -> Any:
-    """Return the module that merges nodes, which is asked for when it is needed."""
-    return import_module("graph.merging")
 
 
 def _point(item: ReviewItem, node: int | None, other: int | None) -> None:

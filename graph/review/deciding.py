@@ -385,9 +385,10 @@ def _not_the_latest(item: ReviewItem, decision_id: int) -> ReviewError:
 def _audit(item: ReviewItem, verb: str, by: User, **detail: Any) -> None:
     record_audit(
         verb,
-        target=f"{item.kind}: {item.subject}",
+        target=f"review:{item.pk}",
         project=item.project,
         actor=by,
-        item=item.pk,
+        kind=item.kind,
+        subject=item.subject,
         **detail,
     )

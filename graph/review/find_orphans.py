@@ -10,7 +10,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from connections.models import Project
-from graph.copying import fetch
+from graph.copying import execute, fetch
 from graph.merged import scope_values
 from graph.models.node import EXTRACTION, IMPLIED
 from graph.review import orphans_sql as sql
@@ -32,13 +32,18 @@ def orphans(project: Project, now: datetime) -> Iterator[Flagged]:
 
 def queue_orphans(project: Project, nodes: Sequence[int] | None = None) -> int:
     """Log and queue the orphans of `project`, or those among `nodes` after a delete, a
-    removed edge or a merge; return how many there are."""
+    removed edge or a merge; return how many there are. Of `nodes` those that are no
+    orphans any more leave the queue."""
     now = timezone.now()
     found = list(_orphans(project, now, nodes))
     if found:
         named = ", ".join(each.subject for each in found[:LOGGED])
         logger.info("%s has %d orphans: %s", project, len(found), named)
     flag(project, KIND, found, now=now, complete=nodes is None)
+    if nodes is not None:
+        values = {**scope_values(project), "nodes": list(nodes)}
+        there = {"found": [each.node_id for each in found]}
+        execute(sql.WITHDRAW_OTHERS, values | there)
     return len(found)
 
 

@@ -63,6 +63,12 @@ def claims(project: Project, nodes: Sequence[int]) -> Iterable[tuple[int, int]]:
     return _pairs(pruning_sql.CLAIMS, project, nodes)
 
 
+@taken_along.register("merged")
+def merged(project: Project, nodes: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """Return what was merged into `nodes`: else it would come back under its name."""
+    return _pairs(pruning_sql.MERGED, project, nodes)
+
+
 def _pairs(
     statement: str, project: Project, nodes: Sequence[int]
 ) -> list[tuple[int, int]]:

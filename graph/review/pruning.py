@@ -32,6 +32,7 @@ from graph.review.confirming import (
     told,
 )
 from graph.review.errors import NoSuchItem
+from graph.review.find_orphans import queue_orphans
 from graph.review.plans import Plan
 from graph.review.purging import purge_due
 from graph.review.reopening import take_back
@@ -119,12 +120,14 @@ def _put_away(
         for node in plan.nodes
     ]
     Trashed.objects.bulk_create(rows, batch_size=1000)
+    _queue_left_alone(project, values)
     for node in plan.chosen:
         record_audit(
             "node.pruned",
-            target=found[node].key,
+            target=f"node:{node}",
             project=project,
             actor=by,
+            key=found[node].key,
             reason=reason,
             along=sum(1 for root in plan.along.values() if root == node),
         )
@@ -154,13 +157,22 @@ def restore(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
 def uncover(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
     """Take nodes out of the trash; for undos, which have checked who may."""
     lock_project(project)
-    keys = Node.objects.of(project).filter(pk__in=chosen).values_list("key", flat=True)
-    for key in keys.order_by("key"):
-        record_audit("node.restored", target=key, project=project, actor=by)
+    found = Node.objects.of(project).filter(pk__in=chosen).values_list("pk", "key")
+    for node, key in found.order_by("key"):
+        record_audit(
+            "node.restored", target=f"node:{node}", project=project, actor=by, key=key
+        )
     back = take_out(project, chosen)
     values = _values(project, now=timezone.now(), nodes=back)
     execute(pruning_sql.REOPEN_ITEMS, values)
+    _queue_left_alone(project, values)
     return back
+
+
+def _queue_left_alone(project: Project, values: dict[str, object]) -> None:
+    """Queue what is an orphan without these nodes, or is none with them again."""
+    found = fetch(pruning_sql.NEIGHBOURS, values)
+    queue_orphans(project, [row[0] for row in found])
 
 
 def cut_edges(
@@ -184,11 +196,11 @@ def cut_edges(
         made = fetch(pruning_sql.BURY_EDGES, values | {"keys": keys})
         record_audit(
             "edge.pruned",
-            target=", ".join(
-                sorted({f"{row[1]} -{row[2]}- {row[3]}" for row in proofs})
-            ),
+            target=", ".join(f"edge:{edge}" for edge in plan.cut),
             project=project,
             actor=by,
+            ends=sorted({key for row in proofs for key in (row[1], row[3])}),
+            relations=sorted({row[2] for row in proofs}),
             reason=reason,
         )
     parts = sorted({row[5] for row in proofs})

@@ -40,6 +40,17 @@ CLAIMS = """
                      AND (t.trashed_at IS NOT NULL OR t.id = ANY(%(nodes)s))))
      ORDER BY g.id, c.id
 """
+# What was merged into nodes stands for nothing else.
+MERGED = """
+    SELECT k.id, n.id FROM graph_nodes k
+      JOIN graph_merges m ON m.tenant_id = k.tenant_id AND m.project_id = k.project_id
+       AND m.target = k.key AND m.undone_at IS NULL
+      JOIN graph_nodes n ON n.tenant_id = m.tenant_id AND n.project_id = m.project_id
+       AND n.key = m.key AND n.trashed_at IS NULL
+     WHERE k.tenant_id = %(tenant)s AND k.project_id = %(project)s
+       AND k.id = ANY(%(nodes)s)
+     ORDER BY k.id, n.id
+"""
 # Live edges that nobody sees once the nodes are gone.
 EDGES_OF_NODES = """
     SELECT e.id FROM graph_edges e
@@ -48,6 +59,15 @@ EDGES_OF_NODES = """
      WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
        AND (e.valid_to IS NULL OR e.valid_to > %(now)s)
        AND (e.source_id = ANY(%(nodes)s) OR e.target_id = ANY(%(nodes)s))
+"""
+# What was tied to the nodes, or is again: it may be left alone without them.
+NEIGHBOURS = """
+    SELECT DISTINCT o.id FROM graph_edges e
+      JOIN graph_nodes o ON o.id IN (e.source_id, e.target_id)
+       AND o.id <> ALL(%(nodes)s)
+     WHERE e.tenant_id = %(tenant)s AND e.project_id = %(project)s
+       AND (e.source_id = ANY(%(nodes)s) OR e.target_id = ANY(%(nodes)s))
+       AND (e.valid_to IS NULL OR e.valid_to > %(now)s)
 """
 TRASH_NODES = """
     UPDATE graph_nodes n SET trashed_at = %(now)s

@@ -12,6 +12,7 @@ from operator import or_
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
 from connections.models import Audience, Project, Role, User
 from connections.registry import Registry
@@ -22,7 +23,7 @@ from graph.pruned import out_of_trash
 from graph.querysets import ScopedQuerySet
 from graph.review import reading_sql
 from graph.review.kinds import Reliance, ReviewKind, dependants, review_kinds
-from graph.staleness import Age
+from graph.staleness import Age, age_of, thresholds_of
 
 # The orders of a queue, each total.
 ORDERS = {
@@ -138,10 +139,13 @@ def _one_of(name: str, ids: Collection[int]) -> Q:
     return Q(**{name: min(ids)} if len(ids) == 1 else {f"{name}__in": sorted(ids)})
 
 
-def sizes_of(user: User | AnonymousUser) -> list[QueueSize]:
-    """Return how many items of each kind wait for a decision that `user` may make."""
+def sizes_of(
+    user: User | AnonymousUser, *, project: Project | None = None
+) -> list[QueueSize]:
+    """Return how many items of each kind wait for a decision that `user` may make, of
+    all projects or of one."""
     states = (ReviewItem.State.OPEN, ReviewItem.State.SNOOZED)
-    rows = _decidable_by(user, None, "").order_by()
+    rows = _decidable_by(user, project, "").order_by()
     return [
         QueueSize(
             kind.name,
@@ -171,7 +175,7 @@ def detail_of(item: ReviewItem, reader: User) -> Detail:
         claim=claim,
         other=other,
         evidence=_evidence(item, nodes, reader),
-        age=None if item.age_days is None else Age(item.age_days, item.threshold),
+        age=_age(item, claim),
         last_observation=last.get(nodes[0]) if nodes else None,
         reliances=[
             each
@@ -229,16 +233,18 @@ def report_of(project: Project, reader: User) -> Iterator[dict[str, str]]:
     """Yield the stale claims of a project for those who decide outside of Fabric."""
     rows = queue_of(reader, project=project, kind="stale").select_related("node")
     found = rows.exclude(node=None).filter(node__trashed_at=None)
+    now, thresholds = timezone.now(), thresholds_of(project)
     for some in _chunks(found.iterator(chunk_size=CHUNK)):
         last = last_said(
             project, [item.node_id for item in some if item.node_id], reader
         )
         for item in some:
             said = last.get(item.node_id or 0)
+            age = age_of(item.node, now, thresholds) if item.node else None
             yield {
                 "name": str(item.node),
                 "type": item.node.node_type if item.node else "",
-                "age": f"{item.age_days or 0} days",
+                "age": f"{(age and age.days) or 0} days",
                 "lastObservation": said.text if said else "none",
             }
 
@@ -255,6 +261,15 @@ def _node(pk: int | None, reader: User) -> Node | None:
     return (
         rows.defer("embedding", "search_vector", "record__body").filter(pk=pk).first()
     )
+
+
+def _age(item: ReviewItem, claim: Node | None) -> Age | None:
+    """Return how old the claim is now, which may be less than when it was flagged."""
+    if item.age_days is None:
+        return None
+    if claim is None:
+        return Age(item.age_days, item.threshold)
+    return age_of(claim, timezone.now(), thresholds_of(item.project))
 
 
 def _evidence(item: ReviewItem, nodes: Sequence[int], reader: User) -> list[Evidence]:

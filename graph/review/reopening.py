@@ -59,9 +59,11 @@ def take_back(decision_id: int, by: User) -> ReviewDecision | None:
     decision.save(update_fields=("undone_by", "undone_at"))
     record_audit(
         "review.undone",
-        target=f"{item.kind}: {item.subject}",
+        target=f"review:{item.pk}",
         project=decision.project,
         actor=by,
+        kind=item.kind,
+        subject=item.subject,
         decision=decision.pk,
         taken_back=decision.verb,
     )

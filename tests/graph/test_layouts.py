@@ -9,9 +9,11 @@ from django.utils import timezone
 from graph.audiences import readable_with
 from graph.layouts import Link, is_due, lay_out, places_of
 from graph.models import Node, NodePosition
+from graph.pictures import picture_of_all
 from graph.removal import remove_project
+from graph.surroundings import View
 from graph.tasks import lay_out_due, lay_out_graph
-from tests.factories import make_audience, make_edge, make_node
+from tests.factories import NOON, make_audience, make_edge, make_node
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +118,12 @@ def test_beside_a_neighbour_that_some_reader_may_not_see_there_is_no_place(
     secret = make_node(project, "secret", audience=closed)
     other = make_node(project, "other")
     NodePosition.objects.create(
-        tenant_id=project.tenant_id, project=project, node=secret, x=9000, y=9000
+        tenant_id=project.tenant_id,
+        project=project,
+        node=secret,
+        x=9000,
+        y=9000,
+        seen_by=closed.pk,
     )
     audiences = {secret.pk: closed.pk, other.pk: public.pk}
     link = Link(secret.pk, other.pk, public.pk)
@@ -143,11 +150,60 @@ def test_a_layout_is_due_when_a_tenth_is_new_and_not_before(project, monkeypatch
     lay_out_graph(0)
 
 
+def test_what_ended_loses_its_place_so_that_a_layout_is_due_once(project):
+    now = timezone.now() + timedelta(minutes=1)
+    nodes = make_ring(project, 20)
+    lay_out(project)
+    assert not is_due(project, now)
+    Node.objects.filter(pk__in=[nodes[0].pk, nodes[1].pk]).update(valid_to=NOON)
+    Node.objects.filter(pk=nodes[2].pk).update(trashed_at=NOON)
+    assert is_due(project, now)
+    assert lay_out(project).placed == 17
+    assert kept(project).keys() == {node.pk for node in nodes[3:]}
+    assert not is_due(project, now)
+
+
+def test_as_many_new_nodes_as_old_ones_ended_make_a_layout_due(project):
+    now = timezone.now() + timedelta(minutes=1)
+    nodes = make_ring(project, 20)
+    lay_out(project)
+    Node.objects.filter(pk__in=[node.pk for node in nodes[:3]]).update(valid_to=NOON)
+    make_ring(project, 3, prefix="new")
+    assert is_due(project, now)
+    lay_out(project)
+    assert not is_due(project, now)
+
+
+def test_a_node_that_others_may_see_now_is_placed_anew_by_what_they_see(
+    project, member
+):
+    nodes = make_ring(project, 10)
+    closed = make_audience(project, "closed", [member])
+    ring = make_ring(project, 8, closed, "secret")
+    opened = ring[0]
+    make_edge(opened, nodes[0], audience=closed)
+    lay_out(project)
+    NodePosition.objects.filter(node__in=ring).update(x=9000, y=9000)
+    public = make_audience(project)
+    Node.objects.filter(pk=opened.pk).update(audience=public)
+    view = View(user=member, project=project)
+    best = picture_of_all(view, limit=18)
+    assert len(best.nodes) == 18
+    # Its own row says so too: what is kept now is of its readers of now.
+    row = NodePosition.objects.get(node=opened)
+    assert (row.seen_by, row.version) == (public.pk, 0)
+    assert max(abs(row.x), abs(row.y)) < 5000
+    lay_out(project)
+    row.refresh_from_db()
+    assert (row.seen_by, row.version) == (public.pk, 1)
+    assert max(abs(row.x), abs(row.y)) < 5000
+
+
 def test_a_place_goes_with_its_node_and_with_its_project(
     project, django_assert_num_queries
 ):
     nodes = make_ring(project, 4)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         lay_out(project)
     nodes[0].outgoing.all().delete()
     nodes[0].incoming.all().delete()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import pytest
 
 from graph.extraction import extract_texts
-from graph.models import Edge, Identity, IdentityDecision, Node, Tombstone
+from graph.merging import MergeRefused, resolved
+from graph.models import (
+    Edge,
+    Evidence,
+    Identity,
+    IdentityDecision,
+    Node,
+    Tombstone,
+)
 from graph.review.deciding import NotDecidable, undo
 from graph.review.kinds import Verb
 from tests.factories import (
@@ -129,35 +134,34 @@ class TestIdentities:
 
 
 class TestDuplicates:
-    @pytest.fixture
-    def merging(self, monkeypatch):
-        """The shape of graph.merging: it trashes what it merges."""
-        fake = ModuleType("graph.merging")
-
-        def merge_nodes(project, keep, others, *, by, reason):
-            gone = Node.objects.of(project).filter(pk__in=others)
-            before = {"titles": dict(gone.values_list("key", "title"))}
-            gone.delete()
-            return type("Merged", (), {"before": before})()
-
-        def unmerge(project, before, by):
-            for key, title in before["titles"].items():
-                make_claim(project, f"{key}-again", title=title)
-
-        fake.merge_nodes, fake.unmerge = merge_nodes, unmerge
-        monkeypatch.setitem(sys.modules, "graph.merging", fake)
-
-    def test_they_are_merged_into_one_of_the_two(self, project, rita, merging):
+    def test_they_are_merged_into_one_of_the_two(self, project, rita):
         one, two, third = (make_claim(project, f"decision:{n}") for n in (1, 2, 3))
         item = make_review_item(project, one, kind="duplicate", other=two)
         with pytest.raises(NotDecidable, match="one of the two"):
             decide_it(item, Verb.MERGE, rita, into=third.pk)
         row = decide_it(item, Verb.MERGE, rita, into=two.pk)
         item.refresh_from_db()
-        assert (item.state, item.node_id, item.other_id) == ("decided", None, two.pk)
-        assert not Node.objects.filter(pk=one.pk).exists()
+        assert (item.state, item.node_id, item.other_id) == ("decided", one.pk, two.pk)
+        current = Node.objects.of(project).filter(valid_to=None).order_by("pk")
+        assert list(current.values_list("pk", flat=True)) == [two.pk, third.pk]
+        assert resolved(project, [one.key]) == {one.key: two.key}
         undo(row.pk, rita)
-        assert Node.objects.filter(key="decision:1-again").exists()
+        assert current.count() == 3
+        assert resolved(project, [one.key]) == {}
+        assert set(Evidence.objects.values_list("node_id", flat=True)) == {
+            one.pk,
+            two.pk,
+            third.pk,
+        }
+
+    def test_what_cannot_be_merged_says_so_and_stays_open(self, project, rita):
+        one = make_claim(project, "decision:1")
+        other = make_claim(project, "pattern:1", node_type="pattern")
+        item = make_review_item(project, one, kind="duplicate", other=other)
+        with pytest.raises(MergeRefused, match="one type"):
+            decide_it(item, Verb.MERGE, rita)
+        item.refresh_from_db()
+        assert item.state == "open"
 
     def test_keep_holds_them_to_be_two(self, project, rita):
         one, two = (make_claim(project, f"decision:{n}") for n in (1, 2))
