@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("connections", "0010_saved_views"),
-        ("graph", "0017_claims_and_gone"),
+        ("graph", "0018_positions_seen_by"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
