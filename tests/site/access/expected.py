@@ -46,6 +46,12 @@ MODELS: dict[str, dict[str, object]] = {
     "graph.record": {},
     "graph.erasure": {"source": ADMIN, "person": ADMIN},
     "graph.stalethreshold": {"set": ADMIN},
+    "graph.reviewitem": {
+        "bulk": REVIEWER, "decide": REVIEWER, "leave": REVIEWER, "undo": REVIEWER,
+        "keep_them": REVIEWER, "prune_them": REVIEWER, "snooze_them": REVIEWER,
+        "assign_them": REVIEWER,
+    },
+    "graph.trashed": {"restore": REVIEWER, "put_back": REVIEWER},
     "retrieval.community": {},
     "connections.audit": {"export": ADMIN},
     "connections.database": {
