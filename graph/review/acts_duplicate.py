@@ -39,7 +39,7 @@ def merge(item: ReviewItem, decision: Decision) -> Mapping[str, JSON]:
         item.project, into, others, by=decision.by, reason=decision.reason
     )
     _point(item, *both)
-    return {"both": [*both], "merged": merged.before}
+    return {"both": [*both], "merged": dict(merged.before)}
 
 
 def unmerge(item: ReviewItem, before: Mapping[str, Any], by: User) -> None:
