@@ -76,6 +76,10 @@ def _opened(world: Hubs, count: int) -> Table:
         f"around the largest hub, {USUAL} at most": f"?node={hub.pk}&depth=2",
     }
     with _pages(world.member) as page:
+        # How busy the machine is: the same way without a picture.
+        table.add(
+            "nothing: a page of the same site", f"{_bare(page):,.0f} ms", *[""] * 4
+        )
         for name, query in asked.items():
             progress(name)
             took, drawing = _timed(page, query)
@@ -90,6 +94,16 @@ def _opened(world: Hubs, count: int) -> Table:
                 ratio(cose, drawing),
             )
     return table
+
+
+def _bare(page: Page) -> float:
+    """Return how long a page without a picture takes to open, by the same way."""
+    took = []
+    for _ in range(TIMES + 1):
+        started = time.perf_counter()
+        page.goto("/graph/")
+        took.append((time.perf_counter() - started) * 1000)
+    return median(took[1:])
 
 
 def _timed(page: Page, query: str) -> tuple[float, float]:

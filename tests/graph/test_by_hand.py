@@ -65,7 +65,7 @@ def test_a_node_is_there_with_what_was_written_who_wrote_it_and_its_evidence(
     assert (proof.kind, proof.record.source.kind) == ("said", "hand")
     assert proof.record.body == "Acme Loader\n\nLoads."
     row = Audit.objects.get(project=project, verb="node.written")
-    assert (row.actor, row.target) == (by.user, "Acme Loader")
+    assert (row.actor, row.target) == (by.user, f"node:{node.pk}")
     assert find_gaps(project) == Gaps((), ())
 
 

@@ -189,8 +189,8 @@ def test_taken_back_all_is_as_it_was(project, user):
         unmerge(project, merged.before, user)
     verbs = Audit.objects.filter(project=project, verb__startswith="nodes.")
     assert list(verbs.order_by("pk").values_list("verb", "target")) == [
-        ("nodes.merged", KEEP),
-        ("nodes.unmerged", KEEP),
+        ("nodes.merged", f"node:{merged.keep}"),
+        ("nodes.unmerged", f"node:{merged.keep}"),
     ]
 
 

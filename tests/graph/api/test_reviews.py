@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from connections.models import Role
-from graph.models import ReviewItem, Trashed
+from graph.models import Node, ReviewItem, Trashed
 from tests.connections.api.callers import session_client, token_client
 from tests.factories import make_audience, make_edge, make_member, make_node
 from tests.graph.review.queueing import make_claim, make_item, make_reviewer
@@ -21,7 +24,11 @@ def rita(project):
 
 @pytest.fixture
 def item(project):
-    return make_item(project, age_days=120, threshold=90, priority=2)
+    # Flagged a month ago: its age is told as it is now.
+    item = make_item(project, age_days=90, threshold=90, priority=2)
+    old = timezone.now() - timedelta(days=120, hours=1)
+    Node.objects.filter(pk=item.node_id).update(occurred_at=old)
+    return item
 
 
 def test_a_reviewer_lists_by_priority_and_pages(project, rita, item):
@@ -127,6 +134,8 @@ def test_assignees_are_reviewers(project, rita, item, member):
 def test_the_report_is_word_for_word_as_published(project, rita, item):
     bare = make_claim(project, "decision:2", content="", title="Pumps")
     bare.evidence.all().delete()
+    old = timezone.now() - timedelta(days=91, hours=1)
+    Node.objects.filter(pk=bare.pk).update(occurred_at=old)
     ReviewItem.objects.create(
         tenant_id=project.tenant_id, project=project, kind="stale", subject="x",
         fingerprint="1", why="Old.", node=bare, audience=bare.audience, age_days=91,
