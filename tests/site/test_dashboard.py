@@ -142,17 +142,14 @@ def test_every_link_of_the_dashboard_opens_a_list(
     assert refused == []
 
 
-def test_what_no_permission_opens_is_not_on_the_dashboard(
+def test_what_no_role_opens_is_not_on_the_dashboard(
     client: Client, project: Project, graph: dict[str, Node]
 ) -> None:
-    user = clerk_of(project, "r@acme.test", Role.ADMIN)
-    user.user_permissions.remove(
-        *Permission.objects.filter(codename__in=["view_audit", "view_modelusage"])
-    )
-    text = page_of(client, user)
-    assert "Audit rows sealed" not in text
-    assert "Tokens of models" not in text
-    assert "What came in" in text
+    for role, sees in ((Role.ADMIN, True), (Role.REVIEWER, False)):
+        text = page_of(client, clerk_of(project, f"{role}@acme.test", role))
+        assert ("Audit rows sealed" in text) is sees
+        assert ("Tokens of models" in text) is sees
+        assert "What came in" in text
 
 
 def test_the_first_page_reads_few_rows_however_large_the_graph_is(
@@ -165,7 +162,12 @@ def test_the_first_page_reads_few_rows_however_large_the_graph_is(
     client.force_login(user)
     with django_assert_max_num_queries(50) as asked:
         client.get(reverse("admin:index"))
-    counted = [q["sql"] for q in asked.captured_queries if "COUNT(" in q["sql"]]
+    # What waits in a queue is counted up to a bound.
+    counted = [
+        q["sql"]
+        for q in asked.captured_queries
+        if "COUNT(" in q["sql"] and " LIMIT " not in q["sql"]
+    ]
     assert counted == []
 
 
