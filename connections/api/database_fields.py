@@ -209,8 +209,11 @@ class TestReportSerializer(serializers.Serializer):
 
 
 def report_for(report: TestReport, database: Database, user: User) -> dict[str, Any]:
-    """Return a report as `user` may read it: why nobody was reached names addresses,
-    and is for those who may change the connection."""
+    """Return a report as `user` may read it.
+
+    Why nobody was reached names addresses, by which a network could be scanned: it is
+    for staff, and of those for who may change the connection.
+    """
     plain = report.as_json()
-    is_theirs = may_change(user, database.project)
-    return plain if is_theirs else {**plain, "why": ""}
+    is_told = user.is_staff and may_change(user, database.project)
+    return plain if is_told else {**plain, "why": ""}

@@ -165,8 +165,17 @@ def test_no_address_was_forgotten_above():
     ]
     tried |= {f"review/items/<int:pk>/{verb}/" for verb in verbs}
     tried |= {"review/trash/", "review/trash/<int:pk>/restore/"}
-    # With what it does, in tests/connections/databases/test_api.py.
-    tried |= {"connections/databases/{database}/test/"}
+    # With what they do, in tests/connections/databases/test_api.py, beside it in
+    # tests/connections/api/test_database_exposures.py, in tests/graph/api/test_pictures.py
+    # and in tests/memory/test_trails.py; all of them in tests/site/access.
+    tried |= {
+        "connections/databases/{database}/test/",
+        "connections/databases/{database}/exposures/",
+        "graph/picture/",
+        "graph/picture/path/",
+        "memory/observations/{observation}/provenance/",
+        "memory/turns/<int:turn>/provenance/",
+    }
     tried |= {"schema/", "docs/", ""}
     tried |= {"chat/turns/<int:turn>/stop/"}  # in tests/memory/api/test_chat.py
     routes = {str(pattern.pattern) for pattern in api.urlpatterns}

@@ -47,6 +47,8 @@ MODELS: dict[str, dict[str, object]] = {
     "graph.erasure": {"source": ADMIN, "person": ADMIN},
     "graph.stalethreshold": {"set": ADMIN},
     "graph.reviewitem": {
+        # Opening an item holds it for its reader.
+        "change": REVIEWER,
         "bulk": REVIEWER, "decide": REVIEWER, "leave": REVIEWER, "undo": REVIEWER,
         "keep_them": REVIEWER, "prune_them": REVIEWER, "snooze_them": REVIEWER,
         "assign_them": REVIEWER,

@@ -15,7 +15,7 @@ from django.urls import get_resolver
 from django.urls.resolvers import URLResolver
 
 from connections.models import Database, DatabaseQuery, Project, Source
-from graph.models import Edge, Node, Record, ReviewItem, Trashed
+from graph.models import Edge, Node, Record, ReviewDecision, ReviewItem, Trashed
 from memory.models import Conversation, Observation, SavedQuery, Turn
 
 # Where the route's own model is not what its place names.
@@ -150,6 +150,8 @@ def _label_of(route: str, name: str) -> str:
     for begin, model in PLACES.items():
         if begin in route:
             return model._meta.label
+    if name == "decision":
+        return ReviewDecision._meta.label
     if name == "turn" or "turns/" in route:
         return Turn._meta.label
     if "saved-queries" in route or name == "saved":
@@ -179,7 +181,8 @@ def known_rows() -> set[str]:
     """Return the keys of all rows that there are now, as addresses have them."""
     forget()
     labels = {model._meta.label for model in admin.site._registry} | {
-        model._meta.label for model in (Turn, SavedQuery, ReviewItem, Trashed)
+        model._meta.label
+        for model in (Turn, SavedQuery, ReviewItem, ReviewDecision, Trashed)
     }
     found = {f"{label}:{pk}" for label in labels for pk in _ids(label)}
     forget()
