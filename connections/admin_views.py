@@ -17,8 +17,8 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
 from connections.admin_scope import FabricAdmin, projects_of, staff
-from connections.models import Project, Role, SavedView
-from connections.roles import allows, require
+from connections.models import Project, SavedView
+from connections.roles import Act, may, must
 from connections.saved_views import (
     NAME_MOST,
     NotKept,
@@ -84,7 +84,7 @@ class SavedViewAdmin(FabricAdmin):
         if obj is None or obj.owner_id == staff(request).pk:
             return self.has_view_permission(request)
         shared = obj.shared_with_id
-        return shared is not None and allows(staff(request), shared, Role.ADMIN)
+        return shared is not None and may(staff(request), Act.REMOVE_VIEWS, shared)
 
     def formfield_for_foreignkey(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
@@ -97,7 +97,7 @@ class SavedViewAdmin(FabricAdmin):
     ) -> None:
         """Save; sharing with a project asks for an editor of it, as keeping does."""
         if obj.shared_with_id is not None:
-            require(staff(request), obj.shared_with_id, Role.EDITOR)
+            must(staff(request), Act.SHARE_VIEWS, obj.shared_with_id)
         super().save_model(request, obj, form, change)
 
     def delete_model(self, request: HttpRequest, obj: SavedView) -> None:

@@ -6,25 +6,20 @@ to the database can write rows, and recompute seals, but not sign where a chain 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Iterator
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
+from connections import keyed
 from connections.models import AuditHead
 from connections.secrets import newest_key, ring
 
-INFO = b"fabric audit head"
+PURPOSE = "fabric audit head"
 
 
 def sign(chain: int, position: int, seal: str, key: str = "") -> str:
     """Return the signature of a chain's end, by the newest key unless one is named."""
     name = key or newest_key()
-    derived = HKDF(SHA256(), 32, salt=None, info=INFO).derive(ring()[name])
-    said = f"{chain}|{position}|{seal}".encode()
-    return f"{name}:{hmac.new(derived, said, hashlib.sha256).hexdigest()}"
+    return f"{name}:{keyed.digest(PURPOSE, f'{chain}|{position}|{seal}', name)}"
 
 
 def wrong_with(head: AuditHead) -> str:

@@ -40,6 +40,8 @@ class Act(StrEnum):
     READ_COSTS = "read what models cost"
     READ_AUDIT = "read and export the audit"
     ERASE = "erase sources and people for good"
+    SHARE_VIEWS = "share views of lists"
+    REMOVE_VIEWS = "remove views that others shared"
 
 
 POLICY: Mapping[Act, Role] = {
@@ -63,6 +65,8 @@ POLICY: Mapping[Act, Role] = {
     Act.READ_COSTS: Role.ADMIN,
     Act.READ_AUDIT: Role.ADMIN,
     Act.ERASE: Role.ADMIN,
+    Act.SHARE_VIEWS: Role.EDITOR,
+    Act.REMOVE_VIEWS: Role.ADMIN,
 }
 
 # What a person has to hear, by the role that is missing.
@@ -85,15 +89,9 @@ def memberships_with(user: User | AnonymousUser, role: Role) -> QuerySet[Members
     return mine.filter(Q(role__in=enough))
 
 
-def projects_with(user: User | AnonymousUser, role: Role) -> QuerySet[Project]:
-    """Return the projects in which `user` may do what `role` may."""
-    mine = memberships_with(user, role)
-    return Project.objects.filter(pk__in=mine.values("project_id"))
-
-
-def users_with(project_ids: Iterable[int], role: Role) -> QuerySet[User]:
-    """Return who may do what `role` may in one of the projects, by address."""
-    enough = Q(role__in=Role.values[Role.values.index(role) :])
+def users_where(project_ids: Iterable[int], act: Act) -> QuerySet[User]:
+    """Return who may do `act` in one of the projects, by address."""
+    enough = Q(role__in=Role.values[Role.values.index(POLICY[act]) :])
     members = Membership.objects.filter(
         enough | Q(user__is_superuser=True), project_id__in=project_ids
     )
@@ -101,32 +99,32 @@ def users_with(project_ids: Iterable[int], role: Role) -> QuerySet[User]:
     return mine.order_by("email")
 
 
-def allows(user: User | AnonymousUser, project_id: int, role: Role) -> bool:
-    """Return whether `user` may do in a project what `role` may."""
-    return memberships_with(user, role).filter(project_id=project_id).exists()
-
-
-def require(user: User | AnonymousUser, project_id: int, role: Role) -> None:
-    """Raise `PermissionDenied` with what is missing unless `user` has `role`."""
-    if not allows(user, project_id, role):
-        raise PermissionDenied(f"For this you must {NEEDS[role]}.")
-
-
 def may(user: User | AnonymousUser, act: Act, project_id: int) -> bool:
     """Return whether `user` may do `act` in a project."""
-    return allows(user, project_id, POLICY[act])
+    mine = memberships_with(user, POLICY[act])
+    return mine.filter(project_id=project_id).exists()
 
 
 def must(user: User | AnonymousUser, act: Act, project_id: int) -> None:
     """Raise `PermissionDenied`, which says what is missing, unless `may`."""
     if not may(user, act, project_id):
-        needed = NEEDS[POLICY[act]]
-        raise PermissionDenied(f"To {act.value} you must {needed}.")
+        raise _refusal(act)
+
+
+def must_somewhere(user: User | AnonymousUser, act: Act) -> None:
+    """Raise `PermissionDenied` unless `user` may do `act` in one project at least."""
+    if not projects_where(user, act).exists():
+        raise _refusal(act)
+
+
+def _refusal(act: Act) -> PermissionDenied:
+    return PermissionDenied(f"To {act.value} you must {NEEDS[POLICY[act]]}.")
 
 
 def projects_where(user: User | AnonymousUser, act: Act) -> QuerySet[Project]:
     """Return the projects in which `user` may do `act`."""
-    return projects_with(user, POLICY[act])
+    mine = memberships_with(user, POLICY[act])
+    return Project.objects.filter(pk__in=mine.values("project_id"))
 
 
 def acts_somewhere(user: User | AnonymousUser) -> frozenset[Act]:

@@ -17,8 +17,8 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from connections.models import Project, Role, SavedView, User, record_audit
-from connections.roles import require
+from connections.models import Project, SavedView, User, record_audit
+from connections.roles import Act, must
 
 NAME_MOST, QUERY_MOST, EACH_MOST = 80, 2000, 200
 # What is of one visit, not of the list.
@@ -69,7 +69,7 @@ def keep_view(
     if model_admin is None or not model_admin.has_view_permission(request):
         raise NotKept("There is no such list, or it is not open to you.")
     if shared_with is not None:
-        require(by, shared_with.pk, Role.EDITOR)
+        must(by, Act.SHARE_VIEWS, shared_with.pk)
     kept = checked_query(request, model_admin, query)
     if SavedView.objects.filter(owner=by).count() >= EACH_MOST:
         raise NotKept(f"You have {EACH_MOST} views; remove one first.")
@@ -125,7 +125,7 @@ def remove_view(view: SavedView, *, by: User) -> None:
     if view.owner_id != by.pk:
         if view.shared_with_id is None:
             raise PermissionDenied("This view is somebody else's.")
-        require(by, view.shared_with_id, Role.ADMIN)
+        must(by, Act.REMOVE_VIEWS, view.shared_with_id)
     with transaction.atomic():
         record_audit(
             "view.removed",

@@ -23,14 +23,13 @@ from connections.models import (
     ModelCredential,
     ModelUsage,
     Project,
-    Role,
     SavedView,
     Source,
     SyncRun,
     Tenant,
     User,
 )
-from connections.roles import projects_with
+from connections.roles import Act, projects_where
 from graph.admin.identity import Person
 from graph.models import (
     DailyFigure,
@@ -63,12 +62,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of its own in the admin, for those who have `role` in some project."""
+    """A page of its own in the admin, for all who may enter it."""
 
     address: str
     name: str
     icon: str
-    role: Role = Role.VIEWER
 
 
 # What waits for a person comes first; each page of a queue belongs into "Review".
@@ -147,7 +145,7 @@ def waiting_for(user: User) -> str:
 
     It is what was counted last today: five minutes ago at most.
     """
-    mine = list(projects_with(user, Role.REVIEWER).values_list("tenant_id", "pk"))
+    mine = list(projects_where(user, Act.REVIEW).values_list("tenant_id", "pk"))
     total = DailyFigure.objects.filter(
         tenant_id__in={tenant for tenant, _ in mine},
         project_id__in={project for _, project in mine},
@@ -198,8 +196,4 @@ def _items(
 
 
 def _may_open(section: Section | Page, request: HttpRequest) -> bool:
-    if isinstance(section, Section):
-        return may_view(section.model, request)
-    if section.role == Role.VIEWER:
-        return True
-    return projects_with(staff(request), section.role).exists()
+    return isinstance(section, Page) or may_view(section.model, request)

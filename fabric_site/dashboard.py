@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from connections.admin_scope import capped_count, projects_of, staff
-from connections.models import ModelUsage, Project, Role, SavedView, Source, User
-from connections.roles import allows
+from connections.models import ModelUsage, Project, SavedView, Source, User
+from connections.roles import Act, may
 from connections.saved_views import address_of_view
 from fabric_site import dashboard_charts as charts
 from fabric_site import dashboard_health as health
@@ -56,7 +56,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
     if project is None:
         return context
-    knows_all = allows(user, project.pk, Role.REVIEWER)
+    knows_all = may(user, Act.REVIEW, project.pk)
     shown = (
         _of_project(request, user, project)
         if knows_all

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from connections.models import Project, Role, User
+from connections.models import Project, User
 from connections.records import JSON, clean_key, node_types
-from connections.roles import require
+from connections.roles import Act, must
 from graph import by_hand_sql as sql
 from graph import ingest_sql
 from graph.audiences import Audiences
@@ -65,7 +65,7 @@ def write_node_by_hand(project: Project, draft: NodeByHand, by: Author) -> Writt
 
     It is there, as it was written, when this returns. Raises `WriteRefused`.
     """
-    require(by.user, project.pk, Role.EDITOR)
+    must(by.user, Act.WRITE_GRAPH, project.pk)
     _check_draft(draft)
     scope = GraphScope(project, Audiences(project), timezone.now())
     with transaction.atomic():

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from connections.models import Project, Role
+from connections.models import Project
 from connections.records import EdgeDraft, clean_key, node_types, relations
-from connections.roles import require
+from connections.roles import Act, must
 from graph import by_hand_sql as sql
 from graph.audiences import Audiences
 from graph.copying import fetch
@@ -58,7 +58,7 @@ def write_edge_by_hand(project: Project, draft: EdgeByHand, by: Author) -> Writt
     Raises `WriteRefused` where an end is missing and its type was not given, or where
     the relation does not lead from the one to the other.
     """
-    require(by.user, project.pk, Role.EDITOR)
+    must(by.user, Act.WRITE_GRAPH, project.pk)
     relation = relations[draft.relation]
     scope = GraphScope(project, Audiences(project), timezone.now())
     with transaction.atomic():

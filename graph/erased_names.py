@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from connections import keyed
 from connections.models import Project
 from connections.records import NodeDraft, Record
-from connections.secrets import ring
 from graph.models import ErasedName
 from graph.scrubbing import ERASED
 
-INFO = b"fabric|erased names"
+PURPOSE = "fabric erased names"
 _WORD = re.compile(r"[\w.+@-]+")
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
 def digests_of(name: str, project: Project) -> list[str]:
     """Return the hashes of `name` in a project: by the newest key, then older ones."""
-    said = f"{project.pk}|{' '.join(name.casefold().split())}".encode()
-    return [
-        hmac.new(key + INFO, said, hashlib.sha256).hexdigest()
-        for key in ring().values()
-    ]
+    said = f"{project.pk}|{' '.join(name.casefold().split())}"
+    return keyed.digests(PURPOSE, said)
 
 
 def keep_out(project: Project, keys: Collection[str], phrases: Collection[str]) -> None:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from connections.models import Project, Role, Source, User, record_audit
-from connections.roles import require
+from connections.models import Project, Source, User, record_audit
+from connections.roles import Act, must
 from connections.sources.base import SourceBusy
 from graph import erasing_sql
 from graph.copying import execute, fetch
@@ -84,7 +84,7 @@ def erase(
 def begin(plan: Plan, *, by: User | None, reason: str, token: str) -> Erasure:
     """Write down what is to be erased, for `carry_on` to do."""
     if by is not None:
-        require(by, plan.project.pk, Role.ADMIN)
+        must(by, Act.ERASE, plan.project.pk)
     check(plan, token)
     try:
         with transaction.atomic():

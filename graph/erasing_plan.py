@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core import signing
 
+from connections import keyed
 from connections.models import Project, Source, User
-from connections.secrets import ring
 from graph import erasing_sql, plan_sql
 from graph.copying import fetch
 from graph.models import Erasure, Identity
@@ -59,9 +57,7 @@ class Plan:
 
 def subject_of(project: Project, kind: str, name: str) -> str:
     """Return the keyed hash that stands for what was erased once its name is gone."""
-    said = f"{project.pk}|{kind}|{name.casefold()}".encode()
-    newest = next(iter(ring().values()))
-    return hmac.new(newest + SALT.encode(), said, hashlib.sha256).hexdigest()
+    return keyed.digest(SALT, f"{project.pk}|{kind}|{name.casefold()}")
 
 
 def plan_source(source: Source) -> Plan:

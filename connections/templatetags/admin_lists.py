@@ -8,8 +8,8 @@ from django import template
 from django.http import HttpRequest
 
 from connections.empty_lists import EMPTY, Empty, nothing_yet
-from connections.models import Role, SavedView, User
-from connections.roles import projects_with
+from connections.models import SavedView, User
+from connections.roles import Act, projects_where
 from connections.saved_views import address_of_view
 
 register = template.Library()
@@ -30,7 +30,7 @@ def saved_views(context: template.Context, cl: Any) -> dict[str, Any]:
         "views": [(view, address_of_view(view), view.query == query) for view in shown],
         "label": label,
         "query": query,
-        "projects": projects_with(user, Role.EDITOR).select_related("tenant")[
+        "projects": projects_where(user, Act.SHARE_VIEWS).select_related("tenant")[
             :PROJECTS_OFFERED
         ],
         "csrf_token": context.get("csrf_token"),

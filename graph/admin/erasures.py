@@ -10,7 +10,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +22,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from connections.admin_scope import ReadOnlyAdmin, audiences_of, staff
 from connections.models import Project, Source
-from connections.roles import Act, projects_where
+from connections.roles import Act, must_somewhere, projects_where
 from graph.admin.scope import ProjectFilter, as_text, project_path
 from graph.erasing import begin
 from graph.erasing_plan import ErasingError, Plan, plan_person, plan_source
@@ -100,9 +99,8 @@ class ErasureAdmin(ReadOnlyAdmin):
 
     def erase_person(self, request: HttpRequest) -> HttpResponse:
         """Ask whom to erase, show what goes with them, and begin it."""
+        must_somewhere(staff(request), Act.ERASE)
         mine = projects_where(staff(request), Act.ERASE).select_related("tenant")
-        if not mine.exists():
-            raise PermissionDenied("For this you must be an admin of a project.")
         form = WhoForm(request.POST or request.GET or None)
         form.fields["project"].queryset = mine  # type: ignore[attr-defined] # a choice
         if form.is_valid():

@@ -6,7 +6,6 @@ import uuid
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
@@ -17,7 +16,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyAdmin, staff
-from connections.roles import Act
+from connections.roles import Act, must_somewhere
 from graph.admin import review_item
 from graph.admin.review_bulk import ask_bulk, decide_bulk, undo_bulk
 from graph.admin.review_done import done_of
@@ -121,8 +120,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         user = staff(request)
-        if not self.has_view_permission(request):
-            raise PermissionDenied("For this you must be a reviewer of a project.")
+        must_somewhere(staff(request), Act.REVIEW)
         done = done_of(request, user)
         # What was just done is no filter of the list.
         kept = request.GET.copy()
@@ -184,8 +182,7 @@ class ReviewItemAdmin(ReadOnlyAdmin):
         return self.admin_site.admin_view(require_POST(view))
 
     def _check(self, request: HttpRequest) -> None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied("For this you must be a reviewer of a project.")
+        must_somewhere(staff(request), Act.REVIEW)
 
     def bulk_view(self, request: HttpRequest) -> HttpResponse:
         self._check(request)

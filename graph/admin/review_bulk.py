@@ -27,7 +27,7 @@ from graph.review import deciding
 from graph.review.confirming import AT_ONCE, Consequences
 from graph.review.deciding import BULK_MOST, confirm_again_of, consequences_of
 from graph.review.errors import Unconfirmed
-from graph.review.kinds import Verb, review_kinds
+from graph.review.kinds import Verb
 from graph.review.reading import queue_of
 
 BULK = (Verb.KEEP, Verb.PRUNE, Verb.SNOOZE, Verb.ASSIGN)
@@ -155,8 +155,7 @@ def _items(user: User, chosen: Sequence[int]) -> list[ReviewItem]:
 
 
 def _form(verb: Verb, items: Sequence[ReviewItem], given: Any = None) -> VerbForm:
-    kinds = [review_kinds[name] for name in {item.kind for item in items}]
-    return bulk_form_of(verb, list({i.project_id for i in items}), kinds, given)
+    return bulk_form_of(verb, list({item.project_id for item in items}), given)
 
 
 def _found(verb: Verb, items: Sequence[ReviewItem], user: User) -> Consequences | None:

@@ -10,12 +10,12 @@ from django import forms
 from django.utils import timezone
 
 from connections.models import User
-from connections.roles import users_with
+from connections.roles import Act, users_where
 from graph.explanations import named
 from graph.models import Node
 from graph.review.acts import NOT_OURS, TEXT_MOST, TITLE_MOST
 from graph.review.deciding import REASON_CHARACTERS
-from graph.review.kinds import Decision, ReviewKind, Verb
+from graph.review.kinds import Decision, Verb
 from graph.review.reading import Detail
 
 # Days of the buttons beside a date.
@@ -157,30 +157,26 @@ def form_of(
     if verb == Verb.EDIT and detail.claim and detail.claim.origin == "memory":
         del form.fields["title"]
     if verb == Verb.ASSIGN:
-        offer_people(form, [detail.item.project_id], detail.kind)
+        offer_people(form, [detail.item.project_id])
     return form
 
 
 def bulk_form_of(
     verb: Verb,
     projects: Sequence[int],
-    kinds: Sequence[ReviewKind],
     given: Mapping[str, str] | None = None,
 ) -> VerbForm:
     """Return the form of a verb for several items of some projects."""
     form = FORMS[verb](given, auto_id=f"id_{verb}_%s")
     if verb == Verb.ASSIGN:
-        offer_people(form, projects, *kinds)
+        offer_people(form, projects)
     return form
 
 
-def offer_people(form: forms.Form, projects: Sequence[int], *kinds: ReviewKind) -> None:
-    """Offer those who may decide such items in one of the projects."""
+def offer_people(form: forms.Form, projects: Sequence[int]) -> None:
+    """Offer those who may decide the queue in one of the projects."""
     field = form.fields["assignee"]
-    found = User.objects.none()
-    for role in {kind.role for kind in kinds}:
-        found = found | users_with(projects, role)
-    field.queryset = found  # type: ignore[attr-defined] # it is a choice of models
+    field.queryset = users_where(projects, Act.REVIEW)  # type: ignore[attr-defined] # it is a choice of models
 
 
 def verbs_of(detail: Detail) -> list[Verb]:

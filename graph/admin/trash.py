@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +18,7 @@ from unfold.decorators import display
 
 from connections.admin_scope import ReadOnlyAdmin, staff
 from connections.refusals import Refused
-from connections.roles import Act
+from connections.roles import Act, must_somewhere
 from graph.admin.review_queue import with_nodes
 from graph.admin.scope import ProjectFilter
 from graph.explanations import named
@@ -80,8 +79,7 @@ class TrashedAdmin(ReadOnlyAdmin):
 
     def restore_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Put one back with all that went along."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied("For this you must be a reviewer of a project.")
+        must_somewhere(staff(request), Act.REVIEW)
         row = self.get_queryset(request).filter(pk=pk).first()
         if row is None:
             raise Http404("There is nothing of that id in the trash.")

@@ -15,8 +15,8 @@ from rest_framework.views import APIView
 
 from connections.api.parameters import JSONBody, project_or_only
 from connections.api.permissions import caller, visible
-from connections.models import Role, Scope
-from connections.roles import require
+from connections.models import Scope
+from connections.roles import Act, must
 from graph.api.review_fields import (
     ME,
     NOBODY,
@@ -42,7 +42,7 @@ from graph.models import ReviewDecision, ReviewItem, Trashed
 from graph.querysets import ScopedQuerySet
 from graph.review import deciding
 from graph.review.errors import NoSuchItem, Unconfirmed
-from graph.review.kinds import Decision, Verb, review_kinds
+from graph.review.kinds import Decision, Verb
 from graph.review.pruning import restore
 from graph.review.reading import (
     HEAVY,
@@ -105,7 +105,7 @@ class ReviewItemViewSet(
     def get_object(self) -> ReviewItem:
         """Return the item; one that may be seen and not decided is a 403."""
         item: ReviewItem = super().get_object()
-        require(caller(self.request), item.project_id, review_kinds[item.kind].role)
+        must(caller(self.request), Act.REVIEW, item.project_id)
         return item
 
     @extend_schema(parameters=[ItemParameters], summary="What waits for a decision")
@@ -209,8 +209,7 @@ class ReviewItemViewSet(
         user, project = caller(self.request), asked.get("project")
         kind = asked.get("kind", "")
         if project is not None:
-            role = review_kinds[kind].role if kind else Role.REVIEWER
-            require(user, project.pk, role)
+            must(user, Act.REVIEW, project.pk)
         self.page_by = ORDERS[asked["order"]]
         rows = queue_of(
             user,
@@ -254,7 +253,7 @@ class TrashViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
         if self.action == "list":
             project = TrashParameters.of_query(self.request).get("project")
             if project is not None:
-                require(user, project.pk, Role.REVIEWER)
+                must(user, Act.REVIEW, project.pk)
         rows = visible(trash_of(user, project=project), self.request)
         return rows.select_related("node", "project__tenant", "trashed_by").defer(
             *HEAVY
@@ -292,5 +291,5 @@ class ReportView(APIView):
     def get(self, request: Request) -> Response:
         asked = ReportParameters.of_query(request)
         project = project_or_only(request, asked.get("project"))
-        require(caller(request), project.pk, Role.REVIEWER)
+        must(caller(request), Act.REVIEW, project.pk)
         return Response(list(report_of(project, caller(request))))

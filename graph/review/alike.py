@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from graph.persons import full_name
+from graph.review import near_names
 
 SIMILAR = 0.6
 # A word that so many names share tells nobody apart; neither does a mailbox name.
@@ -208,15 +209,7 @@ def how_alike(name: str, said: str) -> tuple[str, float] | None:
 
 def similarity(one: str, other: str) -> float:
     """Return the share of trigrams two texts have in common, as pg_trgm counts them."""
-    ours, theirs = _trigrams(one), _trigrams(other)
-    together = len(ours | theirs)
-    return len(ours & theirs) / together if together else 0.0
-
-
-def _trigrams(text: str) -> set[str]:
-    words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
-    padded = (f"  {word} " for word in words)
-    return {word[at : at + 3] for word in padded for at in range(len(word) - 2)}
+    return near_names.alike(near_names.trigrams(one), near_names.trigrams(other))
 
 
 def _is_short_for(name: str, said: str) -> bool:

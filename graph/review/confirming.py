@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from django.core import signing
 from django.db import transaction
 
-from connections.models import Project, Role, User
-from connections.roles import require
+from connections.models import Project, User
+from connections.roles import Act, must
 from graph.models import Edge, Node
 from graph.review.errors import NoSuchItem, NotDecidable, Unconfirmed
 from graph.review.kinds import Reliance, dependants
@@ -62,7 +62,7 @@ def consequences(
 ) -> Consequences:
     """Return what pruning `nodes` and `edges` would do, with the token that confirms
     it. Nothing is changed. Raises `NoSuchItem` for what the reader may not see."""
-    require(reader, project.pk, Role.REVIEWER)
+    must(reader, Act.REVIEW, project.pk)
     return told(project, plan_to(project, nodes, reader, edges), reader)
 
 

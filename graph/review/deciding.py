@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from connections.models import Project, User, record_audit
 from connections.refusals import Refused
-from connections.roles import allows, require
+from connections.roles import Act, may, must
 from graph.models import ReviewDecision, ReviewItem, Trashed
 from graph.review.confirming import (
     Consequences,
@@ -168,7 +168,7 @@ def hold(item_id: int, user: User) -> ReviewItem:
     """
     with transaction.atomic():
         item = _locked(item_id, user)
-        require(user, item.project_id, review_kinds[item.kind].role)
+        must(user, Act.REVIEW, item.project_id)
         _refuse_held(item, user)
         is_new = item.held_by_id != user.pk or not _is_held(item)
         item.held_by, item.held_until = user, timezone.now() + HOLD
@@ -201,7 +201,7 @@ def undo(decision_id: int, by: User) -> ReviewDecision:
     with transaction.atomic():
         item = _locked(found.item_id, by)
         kind = review_kinds[item.kind]
-        require(by, item.project_id, kind.role)
+        must(by, Act.REVIEW, item.project_id)
         _refuse_held(item, by)
         latest = _standing(item).first()
         if latest is None or latest.pk != decision_id:
@@ -243,7 +243,7 @@ def _decide(
     item: ReviewItem, decision: Decision, *, version: int, batch: uuid.UUID | None
 ) -> ReviewDecision:
     kind = review_kinds[item.kind]
-    require(decision.by, item.project_id, kind.role)
+    must(decision.by, Act.REVIEW, item.project_id)
     _refuse_held(item, decision.by)
     _refuse_changed(item, version)
     _check(item, kind, decision)
@@ -322,8 +322,8 @@ def _check_assignee(item: ReviewItem, kind: ReviewKind, decision: Decision) -> N
     to = decision.assignee
     if to is None:
         return
-    if not allows(to, item.project_id, kind.role):
-        raise NotDecidable(f"{to} is no {kind.role.label.lower()} of this project.")
+    if not may(to, Act.REVIEW, item.project_id):
+        raise NotDecidable(f"{to} may not {Act.REVIEW.value} of this project.")
     if not ReviewItem.objects.visible_to(to).filter(pk=item.pk).exists():
         raise NotDecidable(f"{to} may not see what this is about.")
 

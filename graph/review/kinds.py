@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db import models
 
-from connections.models import Project, Role, User
+from connections.models import Project, User
 from connections.records import JSON
 from connections.registry import Registry
 from graph.models import ReviewItem
@@ -86,7 +86,6 @@ class ReviewKind:
     meaning: str
     acts: Mapping[Verb, Act]
     undos: Mapping[Verb, Undo] = field(default_factory=dict)
-    role: Role = Role.REVIEWER
 
     @property
     def verbs(self) -> tuple[Verb, ...]:

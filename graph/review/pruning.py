@@ -14,9 +14,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from connections.models import Project, Role, User, record_audit
+from connections.models import Project, User, record_audit
 from connections.records import JSON
-from connections.roles import require
+from connections.roles import Act, must
 from graph.copying import execute, fetch
 from graph.locks import lock_project
 from graph.models import Node, ReviewDecision, Trashed
@@ -82,7 +82,7 @@ def prune(
     Raises `Unconfirmed`, with the consequences as they are now, unless `token` confirms
     just these.
     """
-    require(by, project.pk, Role.REVIEWER)
+    must(by, Act.REVIEW, project.pk)
     with transaction.atomic():
         lock_project(project)
         plan = plan_to(project, nodes, by)
@@ -140,7 +140,7 @@ def restore(project: Project, chosen: Sequence[int], *, by: User) -> list[int]:
     A decision that put them there is taken back with it. Raises `NoSuchItem` for what
     `by` does not see in the trash.
     """
-    require(by, project.pk, Role.REVIEWER)
+    must(by, Act.REVIEW, project.pk)
     with transaction.atomic():
         seen = Trashed.objects.visible_to(by).of(project)
         rows = seen.filter(node_id__in=chosen, chosen__in=chosen)
@@ -182,7 +182,7 @@ def cut_edges(
 
     Raises `Unconfirmed` as `prune` does.
     """
-    require(by, project.pk, Role.REVIEWER)
+    must(by, Act.REVIEW, project.pk)
     with transaction.atomic():
         lock_project(project)
         plan = plan_to(project, (), by, edges)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
 from itertools import islice
-from operator import or_
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from connections.models import Audience, Project, Role, User
+from connections.models import Audience, Project, User
 from connections.registry import Registry
-from connections.roles import projects_with
+from connections.roles import Act, projects_where
 from graph.copying import fetch
 from graph.models import Evidence, Node, Record, ReviewDecision, ReviewItem, Trashed
 from graph.pruned import out_of_trash
@@ -107,25 +104,16 @@ def queue_of(
 def _decidable_by(
     user: User | AnonymousUser, project: Project | None, kind: str
 ) -> ScopedQuerySet[ReviewItem]:
-    kinds = [review_kinds[kind]] if kind else list(review_kinds.values())
-    names: dict[tuple[tuple[int, int], ...], list[str]] = defaultdict(list)
-    for role in {each.role for each in kinds}:
-        where = projects_with(user, role)
-        if project is not None:
-            where = where.filter(pk=project.pk)
-        # By value, so that rows are read in the order of an index.
-        places = tuple(where.order_by("pk").values_list("pk", "tenant_id"))
-        names[places] += [each.name for each in kinds if each.role == role]
-    names.pop((), None)
+    where = projects_where(user, Act.REVIEW)
+    if project is not None:
+        where = where.filter(pk=project.pk)
+    # By value, so that rows are read in the order of an index.
+    places = tuple(where.order_by("pk").values_list("pk", "tenant_id"))
     rows = ReviewItem.objects.visible_to(user)
-    if not names:
+    if not places:
         return rows.none()
-    inside = rows.filter(_inside({place for places in names for place in places}))
-    if len(names) == 1 and not kind:
-        (found,) = names.values()
-        return inside if len(found) == len(kinds) else inside.filter(kind__in=found)
-    may = [Q(kind__in=found) & _inside(places) for places, found in names.items()]
-    return inside.filter(kind=kind) if kind else inside.filter(reduce(or_, may))
+    inside = rows.filter(_inside(places))
+    return inside.filter(kind=review_kinds[kind].name) if kind else inside
 
 
 def _inside(places: Collection[tuple[int, int]]) -> Q:
@@ -221,7 +209,7 @@ def trash_of(
 ) -> ScopedQuerySet[Trashed]:
     """Return what was chosen and put in the trash, as far as `user` may put it back,
     latest first; what went along is not listed by itself."""
-    where = projects_with(user, Role.REVIEWER)
+    where = projects_where(user, Act.REVIEW)
     if project is not None:
         where = where.filter(pk=project.pk)
     inside = list(where.values_list("pk", flat=True))

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from connections.models import Project, Role, User
-from connections.roles import allows, require
+from connections.models import Project, User
+from connections.roles import Act, must
 from graph.copying import fetch
 from graph.models import Node, ReviewItem
 from graph.querysets import ScopedQuerySet
 from graph.review import report_sql
-from graph.review.kinds import review_kinds
 
 BATCH = 500
 MOST_EVIDENCE, MOST_CLAIM = 3, 2000
@@ -58,14 +57,8 @@ def report_rows(project: Project, *, reader: User | None = None) -> Iterator[Rep
 def _open_items(project: Project, reader: User | None) -> ScopedQuerySet[ReviewItem]:
     rows: ScopedQuerySet[ReviewItem] = ReviewItem.objects.of(project)
     if reader is not None:
-        require(reader, project.pk, Role.REVIEWER)
-        closed = [
-            name
-            for name, kind in review_kinds.items()
-            if not allows(reader, project.pk, kind.role)
-        ]
+        must(reader, Act.REVIEW, project.pk)
         rows = ReviewItem.objects.visible_to(reader).of(project)
-        rows = rows.exclude(kind__in=closed)
     return rows.filter(state=ReviewItem.State.OPEN).select_related("node", "other")
 
 

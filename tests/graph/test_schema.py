@@ -208,7 +208,7 @@ def test_the_two_kinds_of_search_have_an_index(project):
 
 def plan(query, values):
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         cursor.execute(f"EXPLAIN {query}", values)
         return "\n".join(row[0] for row in cursor.fetchall())
 

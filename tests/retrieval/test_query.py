@@ -16,6 +16,7 @@ from retrieval.query import parse
 from retrieval.results import Filters
 from retrieval.search import search
 from tests.factories import NOON, make_audience, make_edge, make_node
+from tests.plans import plan_with_only
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 17, 15, 30, tzinfo=UTC)
@@ -277,8 +278,6 @@ class TestHints:
         assert statements("?!") == 0
 
     def test_the_statement_can_use_the_index_of_names(self, project):
-        """The statement's own conditions, over a table that has no index but this:
-        which of many a planner takes hangs on what the tests before left in them."""
         from retrieval import hints_sql
 
         _, _, conditions = hints_sql.NAMED.partition("FROM graph_nodes n\n")
@@ -286,16 +285,7 @@ class TestHints:
         names = "(SELECT array_agg(%(project)s || ':' || gram.name) FROM gram)"
         assert names in conditions
         conditions = conditions.replace(names, "ARRAY['1:pumps']")
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_get_indexdef('retrieval_hint_names'::regclass)")
-            index = cursor.fetchone()[0]
-            cursor.execute("CREATE TEMP TABLE only_names (LIKE graph_nodes)")
-            cursor.execute(index.replace("public.graph_nodes", "only_names"))
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            # The conditions are our own statement's.
-            explain = f"EXPLAIN SELECT n.id FROM only_names n {conditions}"  # noqa: S608
-            cursor.execute(explain)
-            plan = str(cursor.fetchall())
+        plan = plan_with_only("retrieval_hint_names", conditions)
         assert "Bitmap Index Scan on retrieval_hint_names" in plan
 
 

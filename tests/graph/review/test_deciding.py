@@ -110,7 +110,7 @@ class TestVerbs:
         undo(row.pk, rita)
         item.refresh_from_db()
         assert item.assigned_to is None
-        with pytest.raises(NotDecidable, match="no reviewer"):
+        with pytest.raises(NotDecidable, match="may not decide the review queue"):
             decide_it(item, Verb.ASSIGN, rita, assignee=member)
         closed = make_audience(project, "closed", [rita])
         secret = make_review_item(
