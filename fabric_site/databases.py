@@ -26,6 +26,8 @@ def databases() -> dict[str, dict[str, Any]]:
     url = env.text("DATABASE_URL")
     default, owner = _given(url) if url else _embedded()
     options = {**default.get("OPTIONS", {}), "options": _SCANS}
+    if env.flag("FABRIC_PREPARED_STATEMENTS", True):
+        options["prepare_threshold"] = 1  # of what `connections.prepared` reads
     options.pop("pool", None)
     pool = {
         "min_size": 0,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from django.db import connection, connections, transaction
 
+from connections.prepared import fetch_prepared
 from connections.providers import openai_embedder, static  # noqa: F401 - register
 from connections.providers.base import Embedder, embedders
 from connections.records import node_types
@@ -78,7 +79,7 @@ def with_vector(question: str, find: Callable[[str | None, int], T]) -> T:
     for _ in range(MOST_CHANGES):
         vector, model_id = embed_question(question)
         found = find(vector, model_id)
-        if fetch(sql.IS_ACTIVE, [model_id])[0][0]:
+        if fetch_prepared(sql.IS_ACTIVE, [model_id])[0][0]:
             break
         forget_model()
     return found

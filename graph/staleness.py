@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from connections.models import Project
-from graph.models import Node, StaleThreshold
+from connections.prepared import fetch_prepared
+from graph import staleness_sql as sql
+from graph.models import Node
 
 # As published; what a project sets stands in `StaleThreshold`. None: never.
 THRESHOLDS: Mapping[str, int | None] = {
@@ -47,10 +49,9 @@ def published() -> dict[str, int | None]:
 def thresholds_of(project: Project) -> Mapping[str, int | None]:
     """Return a project's thresholds by type, in one statement; those it did not set are
     the published ones, and `default` stands for every type without one."""
-    own = StaleThreshold.objects.filter(
-        tenant_id=project.tenant_id, project_id=project.pk
-    )
-    return published() | dict(own.values_list("node_type", "days"))
+    own = fetch_prepared(sql.THRESHOLDS, (project.tenant_id, project.pk))
+    own_days: dict[str, int | None] = dict(own)
+    return published() | own_days
 
 
 def threshold_for(thresholds: Mapping[str, int | None], node_type: str) -> int | None:

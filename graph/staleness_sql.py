@@ -21,3 +21,9 @@ THRESHOLD = (
     " ELSE %(thresholds)s::jsonb ->> 'default' END)::int"
 )
 IS_STALE = f"coalesce({AGE_DAYS} > {THRESHOLD}, false)"
+
+# What a project set.
+THRESHOLDS = """
+    SELECT t.node_type, t.days FROM graph_stale_thresholds t
+     WHERE t.tenant_id = %s AND t.project_id = %s
+"""

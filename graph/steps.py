@@ -14,6 +14,7 @@ from django.db.models import Lookup
 from django.utils import timezone
 
 from connections.models import Project
+from connections.prepared import fetch_prepared
 from graph import walk_sql as sql
 from graph.copying import array_of_ids
 
@@ -169,9 +170,7 @@ def ways(
     """
     edge = terms.of_edge(audiences)
     values = (list(near), *edge, terms.fan_out, *edge, terms.fan_out, depth)
-    with connections[using].cursor() as cursor:
-        cursor.execute(sql.WAYS, values)
-        return cursor.fetchall()
+    return fetch_prepared(sql.WAYS, values, using=using)
 
 
 def tied(
@@ -241,6 +240,5 @@ def _rows(nodes: NodeQuerySet, text: str, *values: Any) -> list[tuple[Any, ...]]
         allowed, params = nodes.order_by().values("pk").query.sql_with_params()
     except EmptyResultSet:
         return []
-    with connections[nodes.db].cursor() as cursor:
-        cursor.execute(text.format(allowed=allowed), (*params, *values))
-        return cursor.fetchall()
+    text = text.format(allowed=allowed)
+    return fetch_prepared(text, (*params, *values), using=nodes.db)

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from connections.models import Project, User
+from connections.prepared import fetch_prepared
 from graph.copying import execute, fetch
 from memory import observation_sql
 from memory.changes import delete_nodes
@@ -35,7 +36,7 @@ def scopes_with_due() -> list[int]:
 def due_nodes(project: Project, user: User | None) -> list[int]:
     """Return what has faded and was not let go of yet, of the memories that `user`
     reads; None: of all. No more than a search can leave out at once."""
-    rows = fetch(
+    rows = fetch_prepared(
         observation_sql.DUE_NODES,
         {
             "tenant": project.tenant_id,

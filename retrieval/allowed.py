@@ -9,6 +9,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 
 from connections.models import Project
+from connections.prepared import fetch_prepared
 from graph.querysets import NodeQuerySet
 
 N = TypeVar("N", bound=NodeQuerySet)
@@ -23,6 +24,8 @@ def rows_among(
     project: Project,
     statement: str,
     values: Mapping[str, Any],
+    *,
+    prepared: bool = False,
     **written: str,
 ) -> list[tuple]:
     """Return the rows of a statement over `nodes`; none, and unasked, of no nodes.
@@ -31,7 +34,7 @@ def rows_among(
     compiles to `"id" AS "pk"`; or, where it reads `graph_nodes` itself, as the condition
     `{where}`, which costs no look-up more. Its parameters are by name: `values`, and
     `tenant`, `project` and `audiences` (None: an operator's). What is `written` into it
-    is SQL.
+    is SQL. `prepared`: see `connections.prepared`.
     """
     try:
         text, params = ids_of(nodes)
@@ -47,11 +50,12 @@ def rows_among(
         "project": project.pk,
         "audiences": nodes.audiences,
     }
+    text = statement.format(allowed=allowed, where=_where(allowed), **written)
+    values = {**named, **scope, **values}
+    if prepared:
+        return fetch_prepared(text, values, using=nodes.db)
     with connections[nodes.db].cursor() as cursor:
-        cursor.execute(
-            statement.format(allowed=allowed, where=_where(allowed), **written),
-            {**named, **scope, **values},
-        )
+        cursor.execute(text, values)
         return cursor.fetchall()
 
 

@@ -134,7 +134,8 @@ def _rows(
         "unknown_most": UNKNOWN_MOST,
         "each_most": NAMESAKES_MOST,
     }
-    rows = [_Row(*row) for row in rows_among(nodes, project, hints_sql.NAMED, values)]
+    found = rows_among(nodes, project, hints_sql.NAMED, values, prepared=True)
+    rows = [_Row(*row) for row in found]
     unknown = {row.said for row in rows if row.node_id is None}
     named = [row for row in rows if row.node_id is not None]
     unknown -= {word for row in named for word in row.said.split()}

@@ -123,7 +123,9 @@ def things_named(
         "common_least": COMMON_LEAST,
         "limit": NAMES_MOST,
     }
-    rows = rows_among(nodes, project, mentions_sql.NAMED, values, unnamed=_UNNAMED)
+    rows = rows_among(
+        nodes, project, mentions_sql.NAMED, values, prepared=True, unnamed=_UNNAMED
+    )
     by_name: dict[str, list[Named]] = defaultdict(list)
     for node, title in rows:
         if len(name := _plain(title)) >= NAME_LEAST:
@@ -195,7 +197,9 @@ def links_of(
         "looked_at": LOOKED_AT,
         "fan_out": FAN_OUT,
     }
-    rows = rows_among(nodes, project, mentions_sql.LINKS, values, unnamed=_UNNAMED)
+    rows = rows_among(
+        nodes, project, mentions_sql.LINKS, values, prepared=True, unnamed=_UNNAMED
+    )
     links: dict[int, list[Link]] = defaultdict(list)
     for near, near_title, is_outgoing, relation, far_title in rows:
         ends = (near_title, far_title) if is_outgoing else (far_title, near_title)

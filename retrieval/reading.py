@@ -16,6 +16,13 @@ from retrieval.fusion import Fused
 from retrieval.ranking import authority, recency, scale_relevance
 from retrieval.results import Result, Staleness
 
+# Of a node and its record what a result tells.
+READ = (
+    *("key", "node_type", "title", "content", "context", "tags", "metadata"),
+    *("source_kind", "origin", "occurred_at", "updated_at", "confirmed_at"),
+    *("last_evidence_at", "gone_at", "record__permalink"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -58,9 +65,7 @@ def read_results(
 def _rows(
     visible: NodeQuerySet, project: Project, folded: dict[str, Fused]
 ) -> list[_Found]:
-    nodes = visible.select_related("record").defer(
-        "search_vector", "metadata_vector", "embedding", "record__body"
-    )
+    nodes = visible.select_related("record").only(*READ)
     by_id = nodes.in_bulk([node.node_id for node in folded.values()])
     parts = [key for key, node in folded.items() if key != node.key]
     wholes: dict[str, Node] = {}

@@ -71,7 +71,7 @@ NEAREST = f"""
      WHERE {{where}} AND graph_nodes.embedding_model_id = %(model)s
        AND (SELECT m.is_active FROM graph_embedding_models m WHERE m.id = %(model)s)
        {{besides}}
-     ORDER BY {{order}} LIMIT %(measured)s
+     ORDER BY {{order}} LIMIT {{measured}}
 """  # noqa: S608 - our own text
 WITH_VECTOR = "AND graph_nodes.embedding IS NOT NULL"
 # An index can order by a distance, but not by it plus nothing.
@@ -86,7 +86,7 @@ MATCHES_WITH_METADATA = (
     "(graph_nodes.search_vector @@ websearch_to_tsquery(%s::regconfig, %s)"
     " OR graph_nodes.metadata_vector @@ websearch_to_tsquery(%s::regconfig, %s))"
 )
-WORD_MATCH = "ts_rank(graph_nodes.search_vector, %s::tsquery)"
+WORD_MATCH = "ts_rank(graph_nodes.search_vector, %(word_{place})s::tsquery)"
 COVER_RANK = (
     "ts_rank_cd(graph_nodes.search_vector, websearch_to_tsquery(%s::regconfig, %s))"
 )
@@ -96,7 +96,25 @@ COVER_RANK_WITH_METADATA = (
     " websearch_to_tsquery(%s::regconfig, %s))"
 )
 DISTANCE = "graph_nodes.embedding <=> %s::{cast}"
-SIMILARITY = f"CASE WHEN graph_nodes.embedding_model_id = %s THEN 1 - ({DISTANCE}) END"
+
+# What each node around the hits says by itself, word by word and in meaning, and whether
+# it is of the time and kind that a question prefers: people and places that it prefers
+# are things it names.
+AROUND = f"""
+    SELECT graph_nodes.id, graph_nodes.key, {_IS_PART},
+           ARRAY[{{each}}]::float8[],
+           coalesce(CASE WHEN graph_nodes.embedding_model_id = %(model)s
+                         THEN 1 - (graph_nodes.embedding <=> %(vector)s::{{cast}}) END, 0),
+           %(prefers)s::boolean
+           AND (%(since)s::timestamptz IS NULL
+                OR coalesce(graph_nodes.occurred_at >= %(since)s::timestamptz, false))
+           AND (%(until)s::timestamptz IS NULL
+                OR coalesce(graph_nodes.occurred_at < %(until)s::timestamptz, false))
+           AND (%(types)s::text[] IS NULL
+                OR graph_nodes.node_type = ANY(%(types)s::text[]))
+      FROM graph_nodes
+     WHERE graph_nodes.id = ANY(%(ids)s::bigint[]) AND {{where}}
+"""  # noqa: S608 - our own text
 
 # What an index needs to be told, for the transaction.
 SET_SETTINGS = """

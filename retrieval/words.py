@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS
 
 from connections.models import Project
+from connections.prepared import fetch_prepared
 from retrieval import sql
 
 # Matches that all words together may have before candidates are chosen by rarity,
@@ -94,12 +95,8 @@ def idf(nodes: int, total: int) -> float:
 
 def words_in(project: Project, text: str, *, using: str = DEFAULT_DB_ALIAS) -> Words:
     """Return the lexemes of `text` in each language of the project."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(
-            sql.WORDS,
-            {"project": project.pk, "language": project.language, "text": text},
-        )
-        rows: Sequence[tuple[str, int, int]] = cursor.fetchall()
+    values = {"project": project.pk, "language": project.language, "text": text}
+    rows = fetch_prepared(sql.WORDS, values, using=using)
     total = rows[0][2] if rows else 1
     words = (Word(lexeme, nodes, idf(nodes, total)) for lexeme, nodes, _ in rows)
     return Words(tuple(words), total)

@@ -12,11 +12,12 @@ from django.contrib.auth.models import (
 )
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
-from django.db import connections, models
+from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
 from connections import sql
+from connections.prepared import fetch_prepared
 
 
 class UserManager(BaseUserManager["User"]):
@@ -197,9 +198,8 @@ class AudienceQuerySet(models.QuerySet["Audience"]):
         """Return the audiences `user` belongs to, over all projects of theirs."""
         if not user.is_active or user.pk is None:
             return []
-        with connections[self.db].cursor() as cursor:
-            cursor.execute(sql.AUDIENCES_OF_USER, {"user": user.pk})
-            return [row[0] for row in cursor.fetchall()]
+        rows = fetch_prepared(sql.AUDIENCES_OF_USER, {"user": user.pk}, using=self.db)
+        return [row[0] for row in rows]
 
 
 class Audience(models.Model):

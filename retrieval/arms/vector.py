@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from django.db import connections
+from django.db import connections, transaction
 
 from graph.embed import nearness, search_settings, vector_type
 from retrieval import sql
@@ -24,9 +24,16 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     """
     if ask.vector is None:
         return []
-    if needed := search_settings():
-        with connections[ask.nodes.db].cursor() as cursor:
-            cursor.execute(sql.SET_SETTINGS, [list(needed), list(needed.values())])
+    needed = search_settings()
+    if not needed:
+        return _hits(ask, plan)
+    alias = ask.nodes.db
+    with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+        cursor.execute(sql.SET_SETTINGS, [list(needed), list(needed.values())])
+        return _hits(ask, plan)
+
+
+def _hits(ask: Ask, plan: Plan) -> list[Hit]:
     rows = [] if _is_small(ask) else _nearest(ask, plan, nearness("%(vector)s"))
     # A scan of the index that ran out of tuples before it found as many as asked for
     # says nothing of the rest: a small audience of a big project is read exactly.
@@ -52,13 +59,15 @@ def _nearest(
     values = {
         "vector": ask.vector,
         "model": ask.model_id,
-        "measured": plan.pool * MEASURED,
     }
     rows = rows_among(
         ask.nodes,
         ask.project,
         sql.NEAREST,
         values,
+        prepared=True,
+        # Written out: of a limit that is not known yet a plan thinks it is a tenth.
+        measured=str(plan.pool * MEASURED),
         cast=vector_type(),
         order=order,
         besides=besides,

@@ -13,10 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, FloatField, Q, Value, When
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from graph.copying import array_of_ids
@@ -25,10 +21,10 @@ from graph.learned_weights import learned_among
 from graph.querysets import NodeQuerySet
 from graph.steps import Terms, tied, ways
 from retrieval import sql
-from retrieval.arms.base import IS_PART, Arm, Ask, Hit, Plan, arms
-from retrieval.expressions import condition, expression, number
+from retrieval.allowed import rows_among
+from retrieval.arms.base import Arm, Ask, Hit, Plan, arms
+from retrieval.expressions import condition
 from retrieval.fusion import RRF_K, fuse
-from retrieval.results import Filters
 
 # Along these a conversation goes on; people and places are not walked through, for
 # they lie next to everything.
@@ -96,29 +92,26 @@ def _ways(
 
 
 def _read(ask: Ask, ids: Sequence[int]) -> _Read:
-    words = ask.words.words
-    each = ", ".join([sql.WORD_MATCH] * len(words))
-    similarity = sql.SIMILARITY.format(cast=vector_type())
-    nodes = (
-        _lending(ask)
-        # One value: `pk__in` would bind each of some hundred ids by itself.
-        .filter(condition(sql.IS_ONE_OF, (array_of_ids(ids),)))
-        .annotate(
-            is_part=IS_PART,
-            said=expression(
-                f"ARRAY[{each}]::float8[]",
-                [word.tsquery for word in words],
-                ArrayField(FloatField()),
-            ),
-            meaning=Coalesce(
-                number(similarity, (ask.model_id, ask.vector)),
-                Value(0.0),
-            ),
-            preferred=_preference(ask.parsed.preferred),
-        )
-    )
-    rows = list(
-        nodes.values_list("pk", "key", "is_part", "said", "meaning", "preferred")
+    words, preferred = ask.words.words, ask.parsed.preferred
+    values = {f"word_{place}": word.tsquery for place, word in enumerate(words)}
+    each = (sql.WORD_MATCH.format(place=place) for place in range(len(words)))
+    rows = rows_among(
+        _lending(ask),
+        ask.project,
+        sql.AROUND,
+        {
+            **values,
+            "ids": array_of_ids(ids),
+            "model": ask.model_id,
+            "vector": ask.vector,
+            "prefers": bool(preferred.since or preferred.until or preferred.types),
+            "since": preferred.since,
+            "until": preferred.until,
+            "types": list(preferred.types) or None,
+        },
+        prepared=True,
+        each=", ".join(each),
+        cast=vector_type(),
     )
     return _Read(
         tuple(row[0] for row in rows),
@@ -128,23 +121,6 @@ def _read(ask: Ask, ids: Sequence[int]) -> _Read:
         np.array([row[4] for row in rows], dtype=float),
         np.array([row[5] for row in rows], dtype=float),
     )
-
-
-def _preference(asked: Filters) -> Combinable:
-    """Return 1.0 for what is of the time and the kind that the question prefers.
-
-    People and places that it prefers are things it names.
-    """
-    preferred = Q()
-    if asked.since:
-        preferred &= Q(occurred_at__gte=asked.since)
-    if asked.until:
-        preferred &= Q(occurred_at__lt=asked.until)
-    if asked.types:
-        preferred &= Q(node_type__in=asked.types)
-    if not preferred:
-        return Value(0.0, FloatField())
-    return Case(When(preferred, then=Value(1.0)), default=Value(0.0))
 
 
 def _lending(ask: Ask) -> NodeQuerySet:
