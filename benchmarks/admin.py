@@ -12,6 +12,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.core.paginator import Paginator
+from django.db import OperationalError, connection
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import get_resolver
@@ -26,7 +27,9 @@ from graph.admin.identity import Person
 from graph.figures.keeping import count_figures
 from graph.models import Edge, Node, Record
 
-VERSION, ROUNDS, ROUNDS_SLOW, TARGET = 3, 10, 1, 300
+VERSION, ROUNDS, TARGET = 3, 10, 300
+# Milliseconds after which Django's own page is not waited for.
+GIVEN_UP = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ def run() -> Sequence[Table]:
             f"under {TARGET} ms",
             caption=f"{count:,} nodes, a tenth of them in a second project; each page "
             "rendered whole, templates too, also Django's default: the same page with "
-            "count(*) and OFFSET, and its own search (icontains), opened once.",
+            "count(*) and OFFSET, its own search (icontains), opened once "
+            f"and given up after {GIVEN_UP // 1000} s.",
         )  # fmt: skip
         for case in cases(lists):
             _compare(table, case, lists)
@@ -106,17 +110,30 @@ def _range(name: str, first: object, last: object = None) -> str:
 
 def _compare(table: Table, case: Case, lists: Lists) -> None:
     ours = timed([case.query] * ROUNDS, _opening(case, lists))
-    theirs = timed([case.query] * ROUNDS_SLOW, _plainly(case, lists), warm=False)
-    _add(table, case.name, ours, theirs)
+    _add(table, case.name, ours, _default(case, lists))
 
 
-def _add(table: Table, name: str, ours: Timing, theirs: Timing | None = None) -> None:
+def _default(case: Case, lists: Lists) -> float:
+    """Return the milliseconds of Django's own page, `GIVEN_UP` where it took longer."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [GIVEN_UP])
+        try:
+            ask = _plainly(case, lists)
+            return min(timed([case.query], ask, warm=False).p50, GIVEN_UP)
+        except OperationalError:
+            return GIVEN_UP
+        finally:
+            cursor.execute("RESET statement_timeout")
+
+
+def _add(table: Table, name: str, ours: Timing, theirs: float = 0) -> None:
+    over = "over " if theirs >= GIVEN_UP else ""
     table.add(
         name,
         f"{ours.p50:.0f} ms",
         f"{ours.p95:.0f} ms",
-        f"{theirs.p50:,.0f} ms" if theirs else "",
-        ratio(ours.p50, theirs.p50) if theirs else "",
+        f"{over}{theirs:,.0f} ms" if theirs else "",
+        ratio(ours.p50, theirs) if theirs else "",
         "yes" if ours.p50 < TARGET else "no",
     )
 
