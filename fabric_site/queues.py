@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
-
 from connections.models import Project, User
 from fabric_site.dashboard_parts import listed
-from graph.models import Node, ReviewItem
-from graph.review.kinds import review_kinds
+from graph.models import ReviewItem
 from graph.review.reading import QueueSize, sizes_of
 
 
@@ -18,10 +15,7 @@ def waiting(user: User, project: Project) -> list[QueueSize]:
 
 
 def queue_list(project: Project, kind: str = "") -> str:
-    """Return the address of the open items of `project`; of the nodes that are flagged
-    so, or as the first kind, where the admin has no list of items."""
-    if admin.site.is_registered(ReviewItem):
-        of_kind = {"kind": kind} if kind else {}
-        state = ReviewItem.State.OPEN.value
-        return listed(ReviewItem, project=project.pk, state=state, **of_kind)
-    return listed(Node, project=project.pk, flagged=kind or next(iter(review_kinds)))
+    """Return the address of the open items of `project`."""
+    of_kind = {"kind": kind} if kind else {}
+    state = ReviewItem.State.OPEN.value
+    return listed(ReviewItem, project=project.pk, state=state, **of_kind)

@@ -8,13 +8,8 @@ from itertools import chain
 from django.http import HttpResponse
 from django.utils.text import slugify
 
-from connections.spreadsheet import lines_of_cells, neutral_text
+from connections.spreadsheet import lines_of_cells
 from memory.sql.cells import AnyCell, text_of
-
-
-def neutral(cell: AnyCell) -> str:
-    """Return the text of `cell` so that no spreadsheet takes it for a formula."""
-    return neutral_text(text_of(cell))
 
 
 def csv_lines(names: Sequence[str], rows: Iterable[Sequence[AnyCell]]) -> Iterator[str]:

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.sql.csv_export import csv_lines, csv_response, neutral
+from connections.spreadsheet import neutral_text
+from memory.sql.cells import text_of
+from memory.sql.csv_export import csv_lines, csv_response
 
 BEGINNINGS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001 # wide forms are taken for formulas, too
 
@@ -26,7 +28,7 @@ def read(text: str) -> list[list[str]]:
      "=HYPERLINK(\"http://x\")", "\uff1d1"],
 )  # fmt: skip
 def test_what_begins_a_formula_is_neutralised(cell):
-    assert neutral(cell) == f"'{cell}"
+    assert neutral_text(text_of(cell)) == f"'{cell}"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_what_begins_a_formula_is_neutralised(cell):
     ],
 )
 def test_numbers_and_plain_texts_stay(cell, text):
-    assert neutral(cell) == text
+    assert neutral_text(text_of(cell)) == text
 
 
 def test_names_of_columns_are_neutralised_too():
