@@ -158,7 +158,9 @@ def _found_without_vector(project: Project, count: int) -> bool:
     (question,) = questions("live", 1, count)
     answer = search(project, question, user=None, limit=5)
     return any(
-        question in result.text and set(result.contributions) == {"keyword"}
+        question in result.text
+        and "keyword" in result.contributions
+        and "vector" not in result.contributions
         for result in answer.results
     )
 

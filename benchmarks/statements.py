@@ -10,12 +10,12 @@ from django.db import connection
 
 
 class Watch:
-    """Times statements that contain `mark`, keeps the last; an `execute_wrapper`."""
+    """Times statements that contain `mark`, keeps the first; an `execute_wrapper`."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.took_ms: list[float] = []
-        self.last: tuple[str, Any] = ("", None)
+        self.first: tuple[str, Any] | None = None
 
     def __call__(
         self, execute: Callable, sql: str, params: Any, many: bool, context: dict
@@ -25,7 +25,7 @@ class Watch:
         started = time.perf_counter()
         answer = execute(sql, params, many, context)
         self.took_ms.append((time.perf_counter() - started) * 1000)
-        self.last = (sql, params)
+        self.first = self.first or (sql, params)
         return answer
 
 
