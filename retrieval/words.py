@@ -56,18 +56,28 @@ class Words:
         Any word while they are rare enough together, else the rarest words and the
         rarest pairs, each within a budget of expected matches. The pairs of one word
         are one text: the index then reads all of that word's list, and of the commoner
-        ones only what lies beside it, which it does not where all are one text.
+        ones only what lies beside it, which it does not where all are one text. A word
+        all by itself is taken however common it is.
         """
-        rare = len(self.words)
-        if sum(word.nodes for word in self.words) > ANY_WORD_BELOW:
-            upto = list(accumulate(word.nodes for word in self.words))
-            rare = bisect_right(upto, RARE_BUDGET * self._share)
-        whole = " | ".join(word.tsquery for word in self.words[:rare])
+        whole = " | ".join(word.tsquery for word in self.words[: self.rare])
         beside: dict[str, list[str]] = defaultdict(list)
-        for rarer, commoner in self._pairs(self.words[rare:]):
+        for rarer, commoner in self._pairs(self.words[self.rare :]):
             beside[rarer.tsquery].append(commoner.tsquery)
         pairs = [f"{rarer} & ({' | '.join(any_)})" for rarer, any_ in beside.items()]
-        return (*([whole] if whole else []), *pairs)
+        return (*([whole] if whole else []), *pairs) or self.rarest
+
+    @property
+    def rare(self) -> int:
+        """Return how many of the words are so rare that all they find is scored."""
+        upto = list(accumulate(word.nodes for word in self.words))
+        if not upto or upto[-1] <= ANY_WORD_BELOW:
+            return len(upto)
+        return bisect_right(upto, RARE_BUDGET * self._share)
+
+    @property
+    def rarest(self) -> tuple[str, ...]:
+        """Return the `tsquery` text of the rarest word; none where there is none."""
+        return tuple(word.tsquery for word in self.words[:1])
 
     @property
     def _share(self) -> float:

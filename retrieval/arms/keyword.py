@@ -7,7 +7,7 @@ project (PostgreSQL's own ranking knows no rarity), and bounds the candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from retrieval import sql
 from retrieval.allowed import rows_among
@@ -24,7 +24,12 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
         return _hits(_all_words(ask, plan), 1.0)
     if not ask.words.words:
         return []
-    return _hits(_any_word(ask, plan), ask.words.idf)
+    words = ask.words
+    rows = _any_word(ask, plan, words.candidates())
+    if not (rows or words.rare or ask.parsed.websearch):
+        # Common words, no two of which stand anywhere together.
+        rows = _any_word(ask, plan, words.rarest)
+    return _hits(rows, words.idf)
 
 
 def _hits(rows: Iterable[tuple[int, str, float, bool]], most: float) -> list[Hit]:
@@ -35,9 +40,11 @@ def _hits(rows: Iterable[tuple[int, str, float, bool]], most: float) -> list[Hit
     ]
 
 
-def _any_word(ask: Ask, plan: Plan) -> list[tuple[int, str, float, bool]]:
-    """Return nodes with any of the words, by the sum over words of idf times
-    `ts_rank`."""
+def _any_word(
+    ask: Ask, plan: Plan, candidates: Sequence[str]
+) -> list[tuple[int, str, float, bool]]:
+    """Return what the texts of `candidates` find, by the sum over all words of idf
+    times `ts_rank`."""
     values: dict[str, object] = {"pool": plan.pool}
     for place, word in enumerate(ask.words.words):
         values |= {f"idf_{place}": word.idf, f"word_{place}": word.tsquery}
@@ -46,9 +53,8 @@ def _any_word(ask: Ask, plan: Plan) -> list[tuple[int, str, float, bool]]:
         values |= {"language": ask.project.language, "asked": ask.parsed.asked}
         found = [sql.WEBSEARCH_FOUND]
     else:
-        texts = ask.words.candidates()
-        values |= {f"match_{place}": text for place, text in enumerate(texts)}
-        found = [sql.WORD_FOUND.format(place=place) for place in range(len(texts))]
+        values |= {f"match_{place}": text for place, text in enumerate(candidates)}
+        found = [sql.WORD_FOUND.format(place=n) for n in range(len(candidates))]
     return rows_among(
         ask.nodes,
         ask.project,

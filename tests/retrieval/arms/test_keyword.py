@@ -134,6 +134,22 @@ def test_candidates_by_rarity_find_the_best_of_any_word(project, corpus, monkeyp
     assert keys(found(project, "alarm pump"))[0] == best == "m5"
 
 
+def test_words_all_over_the_project_are_found_alone_and_where_no_two_meet(
+    project, monkeypatch
+):
+    for number in range(4):
+        make_node(project, f"p{number}", "pumps")
+        make_node(project, f"v{number}", "valves")
+    make_node(project, "v4", "valves")
+    index(project)
+    monkeypatch.setattr(words, "ANY_WORD_BELOW", 1)
+    monkeypatch.setattr(words, "RARE_BUDGET", 1)
+    rarest = ["p0", "p1", "p2", "p3"]
+    assert sorted(keys(found(project, "pumps"))) == rarest
+    assert sorted(keys(found(project, "valves pumps"))) == rarest
+    assert websearch(project, "pumps -pumps") == []
+
+
 def test_a_text_in_another_language_is_found_by_its_own_stems(project, corpus):
     make_node(project, "de", "Die Rechnungen sind verspätet", language="german")
     index(project)
@@ -163,6 +179,9 @@ class TestCandidates:
 
     def test_quotes_and_backslashes_are_escaped(self):
         assert Word("a'b\\c", 1, 1.0).tsquery == "'a''b\\\\c'"
+
+    def test_a_common_word_by_itself_is_its_own_candidate(self):
+        assert self.words(180_000, common=90_000).candidates() == ("'common'",)
 
     def test_no_words_have_no_candidates(self):
         assert Words().candidates() == ()
