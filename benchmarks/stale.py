@@ -158,8 +158,11 @@ def _naive(project: Project) -> str:
 
 
 def _apart(act: Callable[[], str]) -> Run:
-    """Run `act` in a process of its own, for its memory."""
-    connections.close_all()
+    """Run `act` in a process of its own, for its memory, on connections of its own."""
+    for connection in connections.all():
+        connection.close()
+        if pool := getattr(connection, "close_pool", None):
+            pool()
     context = multiprocessing.get_context("fork")
     told: Any = context.SimpleQueue()
 
