@@ -97,19 +97,26 @@ class _Blocks:
         sizes = _ints(kept.sizes)
         self.sizes, self.topics = sizes[order], _ints(kept.topics)[order]
         owners = self.place[np.repeat(np.arange(self.count), sizes)]
-        words = _ints(kept.words)
-        self._keep_words(owners, words)
+        rare = self._keep_words(owners, _ints(kept.words))
         holders = self.place[_ints(kept.holders)]
         self.has_stance = np.zeros(self.count, dtype=np.bool_)
         self.has_stance[holders] = True
-        self._make_blocks(_rare(owners, words), holders, kept)
+        self._make_blocks(rare, holders, kept)
 
-    def _keep_words(self, owners: Ints, words: Ints) -> None:
-        """Keep the words of each claim in order, and each with its claim as one key."""
-        self.alphabet, spelt = np.unique(words, return_inverse=True)
-        keys = np.sort(owners * max(1, self.alphabet.size) + spelt)
-        self.word_keys = keys
+    def _keep_words(self, owners: Ints, words: Ints) -> tuple[Ints, Ints]:
+        """Keep the words of each claim in order, each with its claim as one key; return
+        of each claim the rarest that others have too, with the claim."""
+        alphabet, spelt, counts = np.unique(
+            words, return_inverse=True, return_counts=True
+        )
+        self.letters = max(1, alphabet.size)
+        self.word_keys = owners * self.letters
+        self.word_keys += spelt
+        self.word_keys.sort()
         self.word_starts = np.cumsum(self.sizes) - self.sizes
+        common = counts[spelt]
+        tells = np.flatnonzero((common > 1) & (common <= MOST_SHARING))
+        return _rarest(owners[tells], words[tells], common[tells])
 
     def _make_blocks(self, rare: tuple[Ints, Ints], holders: Ints, kept: _Kept) -> None:
         on_topic = np.flatnonzero(self.topics >= 0)
@@ -166,7 +173,7 @@ class _Blocks:
         common, or most of their words."""
         same_topic = (self.topics[one] == self.topics[other]) & (self.topics[one] >= 0)
         stances = self.has_stance[one] & self.has_stance[other]
-        sizes, size = self.sizes[one], max(1, self.alphabet.size)
+        sizes, size = self.sizes[one], self.letters
         starts = self.word_starts[one]
         which, at = _expanded(starts, starts + sizes)
         there = self.word_keys[at] % size + other[which] * size
@@ -189,7 +196,8 @@ class _Blocks:
 
 
 def _ints(values: array[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
+    """Return the numbers of an array, not copied."""
+    return np.frombuffer(values, dtype=np.int64)
 
 
 def _joined(parts: Iterable[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
@@ -197,12 +205,7 @@ def _joined(parts: Iterable[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     return np.concatenate(owners), np.concatenate(blocks)
 
 
-def _rare(owners: Ints, words: Ints) -> tuple[Ints, Ints]:
-    """Return of each claim the rarest words that others have too, with the claim."""
-    _, spelt, counts = np.unique(words, return_inverse=True, return_counts=True)
-    common = counts[spelt]
-    tells = (common > 1) & (common <= MOST_SHARING)
-    owners, words, common = owners[tells], words[tells], common[tells]
+def _rarest(owners: Ints, words: Ints, common: Ints) -> tuple[Ints, Ints]:
     order = np.lexsort((words, common, owners))
     owners, words = owners[order], words[order]
     rank = np.arange(owners.size) - np.searchsorted(owners, owners, "left")

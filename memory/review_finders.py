@@ -25,7 +25,7 @@ T = TypeVar("T")
 Type = Observation.Type
 # A fact and a decision can contradict one another, the others only their own type.
 _STATED = frozenset({Type.FACT.value, Type.DECISION.value})
-PAGE, BATCH = 5_000, 1_000
+PAGE, BATCH = 2_000, 1_000
 
 
 @usage_counts.register("citations")

@@ -19,9 +19,9 @@ from graph.review import flagging_sql
 from graph.review.kinds import Flagged
 
 # What is written in one transaction: a scan that dies loses no more than this.
-BATCH = 2_000
+BATCH = 1_000
 # So many of those that wait are read at once, 16 bytes each.
-LOOKED_AT = 50_000
+LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
