@@ -1,5 +1,13 @@
 """SQL of the benchmark of the scan: a project of any size at once."""
 
+# Raised when the project that is filled is another.
+VERSION = 1
+EMPTY_QUEUE = (
+    "DELETE FROM graph_review_decisions",
+    "DELETE FROM graph_review_items",
+    "VACUUM (ANALYZE) graph_review_items",
+)
+
 RECORDS = """
     INSERT INTO graph_records (id, tenant_id, project_id, audience_id, source_id, key,
            kind, body, content_hash, raw_sha256, permalink, version, counted, moved_to,

@@ -24,10 +24,10 @@ class GraphConfig(AppConfig):
             own_kinds,
             reliances,
         )
-        from graph.review.find_orphans import queue_all_orphans
+        from graph.review.find_orphans import queue_new_orphans
 
         own_kinds.register()
-        after_runs.add("queue orphans", queue_all_orphans)
+        after_runs.add("queue orphans", queue_new_orphans)
         # Its nodes cannot go by a cascade: no foreign key leads from connections here.
         pre_delete.connect(on_deletion, sender=Database)
 

@@ -15,6 +15,7 @@ from connections.models import Project
 from graph import ingest_sql
 from graph.audiences import Audiences
 from graph.copying import copy_rows, execute, fetch, new_ids
+from graph.touched import touch
 
 Place: TypeAlias = tuple[int, Decimal]
 EdgeIdentity: TypeAlias = tuple[int, str, int, int | None, datetime | None]
@@ -278,6 +279,7 @@ def settle_edges(
     ):
         if not pieces:
             ended.append(edge)
+            touch((source, target))
             places.add(source, target, position)
         elif (shared := scope.audiences.any_of(audiences)) != audience:
             execute(

@@ -21,6 +21,7 @@ from graph.models import EmbeddingModel
 from graph.models.node import EXTRACTION
 from graph.node_rows import NODE_COLUMNS, NODE_EVIDENCE_COLUMNS
 from graph.pruned import pruned_edges
+from graph.touched import touch
 from graph.vocabulary import same_name
 
 # What a piece of evidence is a proof of: a node, or an edge by its ends.
@@ -312,6 +313,9 @@ class ExtractionWriter:
                 "DELETE FROM graph_evidence WHERE id = ANY(%s)",
                 [[proof.id for _, proof in wrong]],
             )
+            # Nodes by themselves, and both ends of edges.
+            touch(proven[0] for proven, _ in wrong)
+            touch(proven[2] for proven, _ in wrong if len(proven) == 3)
 
     def _add(self, missing: Sequence[tuple[Text, Proven, Proof]]) -> None:
         of_nodes = [(t, p[0], proof) for t, p, proof in missing if len(p) == 1]

@@ -32,6 +32,7 @@ from graph.extraction import extract_texts
 from graph.identity import refresh_persons
 from graph.integrity import analyze, check_evidence
 from graph.stand_ins import draw_stand_ins
+from graph.touched import remembering, touch
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ def ingest(source: Source, *, progress: Progress | None = None) -> SyncRun:
             run=run.pk,
         )
         try:
-            with embed.bulk_vectors() as is_empty:
+            with embed.bulk_vectors() as is_empty, remembering():
                 _read(source, run, embed_now=is_empty, progress=progress)
         except BaseException as error:
             _finish(run, SyncRun.State.FAILED, str(error) or type(error).__name__)
@@ -142,8 +143,11 @@ def _read(
             certain = getattr(connector, "certain", False)
             writer.counts.deleted += _mark_vanished(source, run, certain=certain)
     writer.show()
-    if writer.changed or _broke_off(source, run):
-        _after(source)
+    broke_off = _broke_off(source, run)
+    if writer.changed or broke_off:
+        # Nobody remembers what a run that broke off took away.
+        with remembering(is_known=not broke_off):
+            _after(source)
 
 
 def _context(source: Source, run: SyncRun, embed_now: bool) -> RunContext:
@@ -299,7 +303,9 @@ def _mark_vanished(source: Source, run: SyncRun, *, certain: bool) -> int:
         rows = fetch(ingest_sql.MARK_VANISHED, scope)
         gone = [row[0] for row in rows]
         execute(ingest_sql.MARK_MOVED, [run.pk, source.pk, gone])
-        execute(ingest_sql.MARK_NODES_GONE, [source.tenant_id, source.project_id, gone])
+        where = [source.tenant_id, source.project_id, gone]
+        execute(ingest_sql.MARK_NODES_GONE, where)
+        touch(row[0] for row in fetch(ingest_sql.NODES_SAID_BY, where))
     return sum(row[1] for row in rows)
 
 
@@ -308,8 +314,9 @@ def read_records(
 ) -> Counts:
     """Write records that do not come from a connector: tests, benchmarks, pushes."""
     writer = _Writer(_context(source, run, embed_now=False), seen=False, progress=None)
-    for record in records:
-        writer.take(record)
-    writer.flush()
-    _after(source)
+    with remembering():
+        for record in records:
+            writer.take(record)
+        writer.flush()
+        _after(source)
     return writer.counts

@@ -268,6 +268,11 @@ MARK_MOVED = """
      WHERE new.run_id = %s AND new.source_id = %s AND new.gone_at IS NULL
        AND new.raw_sha256 = r.raw_sha256 AND r.raw_sha256 <> '' AND r.id = ANY(%s)
 """
+NODES_SAID_BY = """
+    SELECT DISTINCT v.node_id FROM graph_evidence v
+     WHERE v.tenant_id = %s AND v.project_id = %s AND v.record_id = ANY(%s)
+       AND v.node_id IS NOT NULL
+"""
 MARK_NODES_GONE = """
     UPDATE graph_nodes n
        SET gone_at = now(),

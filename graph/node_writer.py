@@ -24,6 +24,7 @@ from graph.node_rows import (
 )
 from graph.parts import sane
 from graph.person_rows import write_proof
+from graph.touched import touch
 
 ByKey: TypeAlias = Mapping[str, list[tuple[Drafted, NodeDraft]]]
 
@@ -307,6 +308,7 @@ class NodeWriter:
                 ingest_sql.NODES_WITHOUT_EVIDENCE, [nodes, *self.scope.key]
             )
         ]
+        touch(nodes)
         execute(ingest_sql.END_NODES, [bare])
         execute(ingest_sql.RENAME_IDENTITIES, [nodes])
         describe(self.scope.project, nodes)

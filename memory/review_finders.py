@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
-from zlib import crc32
 
 from connections.models import Audience, Project
 from graph.audiences import Audiences
@@ -18,6 +16,7 @@ from graph.review.kinds import Flagged, finders, usage_counts
 from graph.review.pages import about, evidence_of, fingerprint, one_line
 from graph.review.uses import uses_of
 from memory import review_finders_sql
+from memory.claim_pairs import Mark, candidates, number
 from memory.learning.frames import Frame, contradicts
 from memory.learning.stances import opposed, stances
 from memory.models import Observation
@@ -26,9 +25,7 @@ T = TypeVar("T")
 Type = Observation.Type
 # A fact and a decision can contradict one another, the others only their own type.
 _STATED = frozenset({Type.FACT.value, Type.DECISION.value})
-# A word that more claims share tells no two of them apart; of the rest, the rarest.
-MOST_SHARING, RAREST = 30, 4
-PAGE, BATCH = 5_000, 1_000
+PAGE, BATCH = 2_000, 1_000
 
 
 @usage_counts.register("citations")
@@ -63,38 +60,20 @@ class Said:
         return stances(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What is kept of each claim until it is known which are worth comparing: little,
-    for there may be a million."""
-
-    node_id: int
-    family: str
-    at: tuple[bool, float, int]
-    words: tuple[int, ...]
-    topic: int
-    takes: tuple[str, ...]
-    gives: tuple[str, ...]
-
-    @classmethod
-    def of(cls, one: Said) -> Mark:
-        frame, names = one.frame, one.stances
-        moment = one.said_at.timestamp() if one.said_at else 0.0
-        return cls(
-            node_id=one.node_id,
-            family="stated" if one.type in _STATED else one.type,
-            # What has no date counts as older.
-            at=(one.said_at is not None, moment, one.node_id),
-            words=tuple(sorted(_number(word) for word in frame.words)),
-            topic=_number(frame.topic),
-            takes=tuple(name for name, is_taken in names.items() if is_taken),
-            gives=tuple(name for name, is_taken in names.items() if not is_taken),
-        )
-
-
-def _number(word: str) -> int:
-    """Return what stands for a word, the same in every process; 0 for none."""
-    return crc32(word.encode("utf-8", "replace")) if word else 0
+def mark(one: Said) -> Mark:
+    """Return what is kept of a claim until it is known which are worth comparing."""
+    frame, names = one.frame, one.stances
+    moment = one.said_at.timestamp() if one.said_at else 0.0
+    return Mark(
+        node_id=one.node_id,
+        family="stated" if one.type in _STATED else one.type,
+        # What has no date counts as older.
+        at=(one.said_at is not None, moment, one.node_id),
+        words=tuple(number(word) for word in frame.words),
+        topic=number(frame.topic),
+        takes=tuple(name for name, is_taken in names.items() if is_taken),
+        gives=tuple(name for name, is_taken in names.items() if not is_taken),
+    )
 
 
 Load = Callable[[Sequence[int]], Mapping[int, Said]]
@@ -107,7 +86,7 @@ def find_contradictions(project: Project, now: datetime) -> Iterator[Flagged]:
     What one person's memory holds against another's is nobody's to see, and left out.
     """
     private, audiences = _private(project), Audiences(project)
-    marks = [Mark.of(Said(*row)) for row in _claims(project, now)]
+    marks = (mark(Said(*row)) for row in _claims(project, now))
 
     def load(nodes: Sequence[int]) -> dict[int, Said]:
         values = {**_scope(project, now), "nodes": list(nodes)}
@@ -141,7 +120,7 @@ def find_contradictions(project: Project, now: datetime) -> Iterator[Flagged]:
 
 
 def contradictions(
-    marks: Sequence[Mark], load: Load
+    marks: Iterable[Mark], load: Load
 ) -> Iterator[tuple[Said, Said, str]]:
     """Yield each pair of claims that cannot both hold, the older first, with the reason.
 
@@ -167,61 +146,6 @@ def disagreement(old: Said, new: Said) -> str:
     return ""
 
 
-Block = tuple[str, str, object]
-
-
-def candidates(marks: Sequence[Mark]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of claims that are worth comparing, each once, the older first.
-
-    Of those that share a topic or a name, the newest are held against all others.
-    """
-    ordered = sorted(marks, key=lambda mark: mark.at)
-    common = Counter((mark.family, word) for mark in ordered for word in mark.words)
-    blocks: dict[Block, list[int]] = defaultdict(list)
-    for place, mark in enumerate(ordered):
-        for block in (*_shared(mark, common), *_stances(mark)):
-            blocks[block].append(place)
-    newest = {block: places[-MOST_SHARING:] for block, places in blocks.items()}
-    for place, mark in enumerate(ordered):
-        wanted = (*_shared(mark, common), *_opposite(mark))
-        near = {other for block in wanted for other in newest.get(block, ())}
-        for other in sorted(near):
-            if other > place:
-                yield mark.node_id, ordered[other].node_id
-            # Met from the other side, unless that side left this one out.
-            elif other < place and not _meets(ordered[other], place, common, newest):
-                yield ordered[other].node_id, mark.node_id
-
-
-def _meets(
-    older: Mark,
-    place: int,
-    common: Counter[tuple[str, int]],
-    newest: Mapping[Block, Sequence[int]],
-) -> bool:
-    wanted = (*_shared(older, common), *_opposite(older))
-    return any(place in newest.get(block, ()) for block in wanted)
-
-
-def _shared(mark: Mark, common: Counter[tuple[str, int]]) -> Iterator[Block]:
-    if mark.topic:
-        yield mark.family, "topic", mark.topic
-    counted = ((common[mark.family, word], word) for word in mark.words)
-    rare = sorted(found for found in counted if 1 < found[0] <= MOST_SHARING)
-    for _, word in rare[:RAREST]:
-        yield mark.family, "word", word
-
-
-def _stances(mark: Mark) -> Iterator[Block]:
-    yield from ((mark.family, "takes", name) for name in mark.takes)
-    yield from ((mark.family, "gives", name) for name in mark.gives)
-
-
-def _opposite(mark: Mark) -> Iterator[Block]:
-    yield from ((mark.family, "gives", name) for name in mark.takes)
-    yield from ((mark.family, "takes", name) for name in mark.gives)
-
-
 def _batches(found: Iterable[T]) -> Iterator[list[T]]:
     rows = iter(found)
     while batch := list(islice(rows, BATCH)):
@@ -236,7 +160,7 @@ def _claims(project: Project, now: datetime) -> Iterator[tuple[Any, ...]]:
     after = 0
     values = {**_scope(project, now), "most": PAGE}
     while rows := fetch(review_finders_sql.CLAIMS, {**values, "after": after}):
-        yield from rows
+        yield from (row for row in rows if row[1] is not None)
         after = rows[-1][0]
 
 

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import admin
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_POST
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
-from connections.admin_scope import ReadOnlyAdmin, staff
+from connections.admin_scope import BoundedPaginator, ReadOnlyAdmin, staff
 from connections.roles import Act, must_somewhere
 from graph.admin import review_item
 from graph.admin.review_bulk import ask_bulk, decide_bulk, undo_bulk
@@ -85,10 +86,26 @@ class OrderFilter(DropdownFilter):
         return queryset
 
 
+class QueuePaginator(BoundedPaginator):
+    """Pages whose items are found by themselves, by an index, and only then read whole:
+    sorted with all that is joined to them, a page takes a tenth of a second longer."""
+
+    def page(self, number: Any) -> Page:
+        number = self.validate_number(number)
+        rows = self.object_list
+        if not isinstance(rows, QuerySet):
+            return super().page(number)
+        bottom = (number - 1) * self.per_page
+        narrow = rows.select_related(None).prefetch_related(None)
+        found = narrow.values_list("pk", flat=True)[bottom : bottom + self.per_page]
+        return Page(rows.filter(pk__in=list(found)), number, self)
+
+
 @admin.register(ReviewItem)
 class ReviewItemAdmin(ReadOnlyAdmin):
     """What waits for a decision of the reader's, and each item on a page of its own."""
 
+    paginator = QueuePaginator
     project_path = "project"
     view_act = Act.REVIEW
     list_display = ("about", "sort", "aged", "uses", project_path, "whose", "status")

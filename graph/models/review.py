@@ -134,6 +134,19 @@ class ReviewItem(Scoped):
                 include=("audience",),
                 name="graph_review_items_kind",
             ),
+            # The other orders; what waits longest is read from the end of the first.
+            models.Index(
+                fields=("tenant", "project", "-flagged_at", "-id"),
+                include=("audience", "kind"),
+                condition=Q(state="open"),
+                name="graph_review_items_newest",
+            ),
+            models.Index(
+                fields=("tenant", "project", "-uses", "id"),
+                include=("audience", "kind"),
+                condition=Q(state="open"),
+                name="graph_review_items_used",
+            ),
             # What waits in several projects of a tenant at once.
             models.Index(
                 fields=("tenant", "-priority", "id"),

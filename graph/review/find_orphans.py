@@ -16,12 +16,15 @@ from graph.models.node import EXTRACTION, IMPLIED
 from graph.review import orphans_sql as sql
 from graph.review.flagging import flag
 from graph.review.kinds import Flagged, finders
+from graph.touched import touched
 
 logger = logging.getLogger(__name__)
 
 KIND = "orphan"
 ORIGINS = (EXTRACTION, IMPLIED, "hand", "api", "agent")
 NAME_CHARACTERS, LOGGED = 80, 20
+# So many that wait are looked at again after a run, the newest.
+WAITING_MOST = 5_000
 
 
 @finders.register(KIND)
@@ -47,9 +50,18 @@ def queue_orphans(project: Project, nodes: Sequence[int] | None = None) -> int:
     return len(found)
 
 
-def queue_all_orphans(project: Project) -> None:
-    """Log and queue what a run left without edges and evidence."""
-    queue_orphans(project)
+def queue_new_orphans(project: Project) -> None:
+    """Log and queue what a run left without edges and evidence: of what it touched, and
+    of what waits as an orphan already; the whole project is for the nightly scan.
+
+    After a run that broke off nobody knows what was touched: all of it is looked at.
+    """
+    nodes = touched()
+    if nodes is not None:
+        values = {**scope_values(project), "most": WAITING_MOST}
+        nodes |= {row[0] for row in fetch(sql.WAITING, values)}
+    if nodes is None or nodes:
+        queue_orphans(project, None if nodes is None else sorted(nodes))
 
 
 def _orphans(

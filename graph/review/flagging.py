@@ -19,7 +19,9 @@ from graph.review import flagging_sql
 from graph.review.kinds import Flagged
 
 # What is written in one transaction: a scan that dies loses no more than this.
-BATCH = 2_000
+BATCH = 1_000
+# So many of those that wait are read at once, 16 bytes each.
+LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,10 @@ def flag(
     are not in it are withdrawn. Written in batches of their own; to die between two of
     them loses nothing, and the same again changes nothing.
     """
-    began = fetch(flagging_sql.CLOCK, [])[0][0]
     writer = _Writer(project, kind, now)
     for batch in _batches(found):
         writer.write(batch)
-    withdrawn = writer.withdraw(began) if complete else 0
+    withdrawn = writer.withdraw() if complete else 0
     return Flags(
         writer.created, writer.reopened, writer.unchanged, withdrawn, writer.changed
     )
@@ -90,11 +91,13 @@ class _Writer:
             "kind": kind,
             "now": now,
         }
+        ((self.began, is_first),) = fetch(flagging_sql.CLOCK, self.scope)
+        self.scope["is_first"] = is_first
         self.met = array("q")
         self.created = self.reopened = self.changed = self.unchanged = 0
 
     def write(self, batch: Sequence[Flagged]) -> None:
-        values = self.scope | _columns(batch)
+        values = self.scope | {"found": json.dumps([_row(one) for one in batch])}
         ((found, met, made, reopened, touched),) = fetch(flagging_sql.PUT, values)
         self.met.extend(met)
         self.created += made
@@ -102,18 +105,18 @@ class _Writer:
         self.changed += touched - made - reopened
         self.unchanged += found - touched
 
-    def withdraw(self, began: datetime) -> int:
+    def withdraw(self) -> int:
         """Withdraw what waits and was not met; return how many."""
         met = np.sort(np.array(self.met, dtype=np.int64))
         after, withdrawn = 0, 0
         while rows := fetch(
-            flagging_sql.WAITING, {**self.scope, "after": after, "most": BATCH}
+            flagging_sql.WAITING, {**self.scope, "after": after, "most": LOOKED_AT}
         ):
             after = rows[-1][0]
             ids, subjects = np.array(rows, dtype=np.int64).T
             lost = ids[~_is_in(subjects, met)].tolist()
             if lost:
-                values = {**self.scope, "ids": lost, "began": began}
+                values = {**self.scope, "ids": lost, "began": self.began}
                 withdrawn += execute(flagging_sql.WITHDRAW, values)
         return withdrawn
 
@@ -125,17 +128,17 @@ def _is_in(some: NDArray[np.int64], ordered: NDArray[np.int64]) -> NDArray[np.bo
     return ordered[places] == some
 
 
-def _columns(batch: Sequence[Flagged]) -> dict[str, list[Any]]:
+def _row(one: Flagged) -> dict[str, Any]:
     return {
-        "subjects": [one.subject for one in batch],
-        "fingerprints": [one.fingerprint for one in batch],
-        "whys": [one.why for one in batch],
-        "audiences": [one.audience_id for one in batch],
-        "nodes": [one.node_id for one in batch],
-        "others": [one.other_id for one in batch],
-        "details": [json.dumps(dict(one.detail)) for one in batch],
-        "ages": [one.age_days for one in batch],
-        "thresholds": [one.threshold for one in batch],
-        "uses": [one.uses for one in batch],
-        "priorities": [priority_of(one) for one in batch],
+        "subject": one.subject,
+        "fingerprint": one.fingerprint,
+        "why": one.why,
+        "audience_id": one.audience_id,
+        "node_id": one.node_id,
+        "other_id": one.other_id,
+        "detail": dict(one.detail),
+        "age_days": one.age_days,
+        "threshold": one.threshold,
+        "uses": one.uses,
+        "priority": priority_of(one),
     }

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-# What a finder found, as rows. A node that went meanwhile leaves nothing to decide.
+# What a finder found, as rows of one text: arrays are quoted element by element. A node
+# that went meanwhile leaves nothing to decide.
 _FOUND = """
-    WITH found AS (
-        SELECT f.* FROM unnest(
-            %(subjects)s::text[], %(fingerprints)s::text[], %(whys)s::text[],
-            %(audiences)s::bigint[], %(nodes)s::bigint[], %(others)s::bigint[],
-            %(details)s::jsonb[], %(ages)s::int[], %(thresholds)s::int[],
-            %(uses)s::int[], %(priorities)s::float8[])
-            AS f (subject, fingerprint, why, audience_id, node_id, other_id, detail,
-                  age_days, threshold, uses, priority)
+    WITH found AS MATERIALIZED (
+        SELECT f.* FROM json_to_recordset(%(found)s::json)
+            AS f (subject text, fingerprint text, why text, audience_id bigint,
+                  node_id bigint, other_id bigint, detail jsonb, age_days int,
+                  threshold int, uses int, priority float8)
          WHERE (f.node_id IS NULL OR EXISTS (
                     SELECT 1 FROM graph_nodes n
                      WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
@@ -22,6 +20,27 @@ _FOUND = """
                        AND n.id = f.other_id))
     )
 """
+# What is shown of a thing, on two sides.
+_TOLD = (
+    "fingerprint",
+    "why",
+    "audience_id",
+    "node_id",
+    "other_id",
+    "detail",
+    "age_days",
+    "threshold",
+    "uses",
+    "priority",
+)
+
+
+def _is_told(there: str, new: str) -> str:
+    """Return the condition that `there` tells another thing than `new`."""
+    ours, theirs = (", ".join(f"{of}.{name}" for name in _TOLD) for of in (there, new))
+    return f"({ours}) IS DISTINCT FROM ({theirs})"
+
+
 # Nobody decided on just this evidence, to snooze or assign aside.
 _IS_NEWS = """
     NOT EXISTS (
@@ -31,6 +50,17 @@ _IS_NEWS = """
            AND d.undone_at IS NULL AND d.verb NOT IN ('snooze', 'assign'))
 """
 _WAITS = "i.state IN ('open', 'snoozed')"
+# What a conflict would leave as it is. It is left out before: to meet a conflict locks
+# the row, and so writes it. Not where the kind had no item when the search began: the
+# planner, which knows of none, would go through all of them for each.
+_KNOWN = f"""
+    NOT %(is_first)s AND EXISTS (
+        SELECT 1 FROM graph_review_items i
+         WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+           AND i.kind = %(kind)s AND i.subject = f.subject
+           AND (i.state = 'decided' AND i.fingerprint = f.fingerprint
+                OR {_WAITS} AND NOT {_is_told("i", "f")}))
+"""  # noqa: S608
 # Makes what is new. An open or snoozed one learns what is known now; what was decided
 # comes back with other evidence only; what was withdrawn, unless somebody decided on
 # just this evidence before. What is there is looked up by the key's own index, as a
@@ -44,7 +74,7 @@ PUT = f"""
     SELECT %(tenant)s, %(project)s, f.audience_id, %(kind)s, f.subject, f.node_id,
            f.other_id, f.fingerprint, f.why, f.detail, f.age_days, f.threshold, f.uses,
            f.priority, 'open', 0, %(now)s, clock_timestamp()
-      FROM found f
+      FROM found f WHERE NOT ({_KNOWN})
     ON CONFLICT (tenant_id, project_id, kind, subject) DO UPDATE
        SET state = CASE WHEN {_WAITS} THEN i.state ELSE 'open' END,
            fingerprint = excluded.fingerprint, why = excluded.why,
@@ -58,13 +88,7 @@ PUT = f"""
      WHERE CASE i.state
            WHEN 'decided' THEN i.fingerprint <> excluded.fingerprint
            WHEN 'withdrawn' THEN {_IS_NEWS}
-           ELSE (i.fingerprint, i.why, i.audience_id, i.node_id, i.other_id, i.detail,
-                 i.age_days, i.threshold, i.uses, i.priority)
-                IS DISTINCT FROM
-                (excluded.fingerprint, excluded.why, excluded.audience_id,
-                 excluded.node_id, excluded.other_id, excluded.detail,
-                 excluded.age_days, excluded.threshold, excluded.uses,
-                 excluded.priority) END
+           ELSE {_is_told("i", "excluded")} END
     -- As it was when the statement began.
     RETURNING i.version = 0 AS is_new, (
         SELECT was.state FROM graph_review_items was WHERE was.id = i.id) AS was)
@@ -75,7 +99,12 @@ PUT = f"""
            count(*) FILTER (WHERE p.was IN ('decided', 'withdrawn')), count(*)
       FROM put p
 """  # noqa: S608
-CLOCK = "SELECT clock_timestamp()"
+CLOCK = """
+    SELECT clock_timestamp(), NOT EXISTS (
+        SELECT 1 FROM graph_review_items i
+         WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+           AND i.kind = %(kind)s)
+"""
 WAITING = """
     SELECT i.id, hashtextextended(i.subject, 0) FROM graph_review_items i
      WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s

@@ -39,6 +39,13 @@ NAMED_ORPHANS = f"""
      WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
        {_BARE}
 """  # noqa: S608
+WAITING = """
+    SELECT i.node_id FROM graph_review_items i
+     WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+       AND i.kind = 'orphan' AND i.state IN ('open', 'snoozed')
+       AND i.node_id IS NOT NULL
+     ORDER BY i.id DESC LIMIT %(most)s
+"""
 WITHDRAW_OTHERS = """
     UPDATE graph_review_items i
        SET state = 'withdrawn', snoozed_until = NULL, version = i.version + 1,

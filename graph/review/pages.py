@@ -11,7 +11,7 @@ from connections.models import Project
 from graph.copying import fetch
 from graph.review import finding_sql
 
-PAGE = 5_000
+PAGE = 2_000
 
 
 def pages(

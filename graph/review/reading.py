@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.utils import timezone
 
 from connections.models import Audience, Project, User
@@ -104,16 +104,23 @@ def queue_of(
 def _decidable_by(
     user: User | AnonymousUser, project: Project | None, kind: str
 ) -> ScopedQuerySet[ReviewItem]:
-    where = projects_where(user, Act.REVIEW)
-    if project is not None:
-        where = where.filter(pk=project.pk)
-    # By value, so that rows are read in the order of an index.
-    places = tuple(where.order_by("pk").values_list("pk", "tenant_id"))
+    places = _places_of(user, project)
     rows = ReviewItem.objects.visible_to(user)
     if not places:
         return rows.none()
     inside = rows.filter(_inside(places))
     return inside.filter(kind=review_kinds[kind].name) if kind else inside
+
+
+def _places_of(
+    user: User | AnonymousUser, project: Project | None
+) -> tuple[tuple[int, int], ...]:
+    """Return the projects where `user` decides, each with its tenant: by value, so that
+    rows are read in the order of an index."""
+    where = projects_where(user, Act.REVIEW)
+    if project is not None:
+        where = where.filter(pk=project.pk)
+    return tuple(where.order_by("pk").values_list("pk", "tenant_id"))
 
 
 def _inside(places: Collection[tuple[int, int]]) -> Q:
@@ -133,20 +140,26 @@ def sizes_of(
     """Return how many items of each kind wait for a decision that `user` may make, of
     all projects or of one."""
     states = (ReviewItem.State.OPEN, ReviewItem.State.SNOOZED)
-    rows = _decidable_by(user, project, "").order_by()
+    places = _places_of(user, project)
+    values = {
+        "audiences": Audience.objects.ids_of(user),
+        "projects": [place for place, _ in places],
+        "tenants": list({tenant for _, tenant in places}),
+        "kinds": list(review_kinds),
+        "states": list(states),
+        "most": COUNTED_MOST,
+    }
+    rows = fetch(reading_sql.SIZES, values) if places else []
+    counted = {(kind, state): count for kind, state, count in rows}
     return [
         QueueSize(
             kind.name,
             kind.title,
             kind.icon,
-            *(_capped(rows.filter(kind=kind.name, state=state)) for state in states),
+            *(counted.get((kind.name, state.value), 0) for state in states),
         )
         for kind in review_kinds.values()
     ]
-
-
-def _capped(rows: QuerySet[ReviewItem]) -> int:
-    return rows[:COUNTED_MOST].count()
 
 
 def detail_of(item: ReviewItem, reader: User) -> Detail:

@@ -43,3 +43,15 @@ LAST_SAID = """
               ORDER BY 2 DESC, m.id DESC LIMIT 1)) found
          ORDER BY found.at DESC LIMIT 1) last
 """
+# How many of each kind and state there are, each counted up to a bound.
+SIZES = """
+    SELECT k.kind, s.state, (
+           SELECT count(*) FROM (
+               SELECT FROM graph_review_items i
+                WHERE i.tenant_id = ANY(%(tenants)s) AND i.project_id = ANY(%(projects)s)
+                  AND i.kind = k.kind AND i.state = s.state
+                  AND i.audience_id = ANY(%(audiences)s)
+                LIMIT %(most)s) AS few)
+      FROM unnest(%(kinds)s::text[]) AS k (kind)
+     CROSS JOIN unnest(%(states)s::text[]) AS s (state)
+"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from unittest.mock import patch
 
 import pytest
 from django.core.management import call_command
@@ -17,7 +18,7 @@ from graph import tasks
 from graph.by_hand import NodeByHand, write_node_by_hand
 from graph.checking import check_graph
 from graph.checks import checks
-from graph.copying import execute
+from graph.copying import execute, fetch
 from graph.edges_by_hand import EdgeByHand, write_edge_by_hand
 from graph.embed import embed_backlog
 from graph.hand import Author
@@ -34,12 +35,15 @@ from graph.models import (
     ReviewItem,
     Tombstone,
 )
+from graph.review import orphans_sql
+from graph.review.scanning import scan
 from tests.factories import (
     draft_account,
     draft_channel,
     draft_message,
     make_audience,
     make_member,
+    make_node,
     make_project,
     take_in,
 )
@@ -351,3 +355,29 @@ def test_a_project_that_is_gone_is_no_error_and_the_last_checks_are_kept(
     assert GraphCheck.objects.filter(project=company).count() == 2
     tasks.check_one_graph(company.pk)
     assert GraphCheck.objects.latest().faults == 0
+
+
+def test_a_small_run_looks_at_what_it_touched_and_not_at_every_claim(company):
+    orphan(company)
+    left = Node.objects.get(key="topic:Alone")
+    others = [make_node(company, f"claim-{n}", node_type="decision") for n in range(40)]
+    text = "We decided to use Elasticsearch for the archive."
+    take_in(company, draft_message("20.000001", text))
+    known = Node.objects.get(content__contains="Elasticsearch", origin="extraction")
+    looked_at = []
+
+    def fetching(statement, values):
+        if statement == orphans_sql.ORPHANS:
+            looked_at.append(values["nodes"])
+        return fetch(statement, values)
+
+    with patch("graph.review.find_orphans.fetch", fetching):
+        take_in(company, draft_message("20.000001", "Nothing of the sort."))
+    ((*nodes,),) = looked_at
+    assert known.pk in nodes
+    assert not {left.pk, *(each.pk for each in others)} & set(nodes)
+    assert len(nodes) < len(others)
+    # What no run touched is for the scan of the whole project.
+    assert not ReviewItem.objects.filter(kind="orphan").exists()
+    scan(company, now=timezone.now(), kinds=["orphan"])
+    assert ReviewItem.objects.get(kind="orphan").node_id == left.pk

@@ -6,15 +6,15 @@ from itertools import permutations
 import pytest
 
 from graph.models import Node
+from memory.claim_pairs import MOST_SHARING
 from memory.learning.stances import stances
 from memory.models import Observation
 from memory.observations import share
 from memory.review_finders import (
-    MOST_SHARING,
-    Mark,
     Said,
     contradictions,
     find_contradictions,
+    mark,
 )
 from tests.factories import NOON, make_audience, make_member, make_node
 from tests.memory.memories import again, kept
@@ -54,7 +54,7 @@ def claim(number, text, days=0, type="decision", audience=1):
 def pairs(*said):
     """Return which of them disagree, the older first."""
     known = {one.node_id: one for one in said}
-    marks = [Mark.of(one) for one in said]
+    marks = [mark(one) for one in said]
     found = contradictions(marks, lambda nodes: {n: known[n] for n in nodes})
     return [(old.node_id, new.node_id) for old, new, _ in found]
 
