@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -22,6 +24,33 @@ from tests.migrated import (
 )
 from tests.targets import Target, mariadb_server, postgres_server
 from tests.worlds import World, make_world
+
+HERE = Path(__file__).resolve().parent
+# Begun first, so that no worker sits idle at the end while another is in one of them.
+LONGEST = (
+    "site/access/test_matrix.py",
+    "site/test_migrations.py",
+    "connections/databases/test_runner_ends.py",
+    "site/test_layers.py",
+    "graph/reembedding/test_killed.py",
+    "graph/reembedding/test_switching.py",
+    "graph/test_ingest_order.py",
+    "graph/test_ingest_killed.py",
+    "site/test_setup_site.py",
+    "benchmarks/test_database.py",
+    "connections/databases/connecting/test_reached.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {str(HERE / path): rank for rank, path in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(str(item.path), len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays to the end: it is looked at no more."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
