@@ -18,7 +18,7 @@ run: ## install, then start the whole site at http://127.0.0.1:8000 (PORT=8001 f
 
 test: ## install what the tests need and run them all (ARGS="-k name" for some)
 	@deploy/install tests
-	@$(PYTHON_RUN) -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(PYTHON_RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: ## style, types, layers, missing migrations
 	@deploy/install tests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.contrib.admin import helpers
@@ -232,6 +232,12 @@ class ReadOnlyInline(TabularInline):
     can_delete = False
     per_page = 20
     hide_title = True
+
+    def get_ordering(self, request: HttpRequest) -> Sequence[Any]:
+        """Rows without an order of their own come as they were made: without any, a
+        page might hold what the one before it held."""
+        own = super().get_ordering(request) or self.model._meta.ordering
+        return own or ("pk",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.fields

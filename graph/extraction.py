@@ -31,8 +31,9 @@ from graph.extract import (
     extract_names,
     vocabulary_with,
 )
+from graph.extraction_proofs import Text
 from graph.extraction_settings import asked_model
-from graph.extraction_writer import ExtractionWriter, Text
+from graph.extraction_writer import ExtractionWriter
 from graph.locks import lock_project
 from graph.models.node import EXTRACTION, MEMORY
 from graph.proposals import accept

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -15,7 +15,8 @@ from connections.records import clean_key
 from graph import extraction_sql
 from graph.copying import copy_rows, execute, fetch, new_ids
 from graph.edges import EdgeClaim, GraphScope, Places, settle_edges, write_edges
-from graph.extract import Entity, Evidence, Extraction
+from graph.extract import Entity, Extraction
+from graph.extraction_proofs import Proof, Proven, Text, part_of, wanted_of
 from graph.merged import resolved
 from graph.models import EmbeddingModel
 from graph.models.node import EXTRACTION
@@ -23,45 +24,6 @@ from graph.node_rows import NODE_COLUMNS, NODE_EVIDENCE_COLUMNS
 from graph.pruned import pruned_edges
 from graph.touched import touch
 from graph.vocabulary import same_name
-
-# What a piece of evidence is a proof of: a node, or an edge by its ends.
-Proven: TypeAlias = tuple[int] | tuple[int, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text to read, and, if it was read before, of which record, seen by whom."""
-
-    node_id: int
-    key: str
-    title: str
-    content: str
-    language: str
-    record_id: int
-    audience_id: int
-    occurred_at: datetime | None
-    words: str
-    was_record: int | None
-    was_audience: int | None
-
-    @property
-    def part(self) -> str:
-        """The mark of evidence that was read out of this text."""
-        return part_of(self.key)
-
-
-def part_of(key: str) -> str:
-    return f"text:{key}"
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A piece of evidence as it stands, or as it should."""
-
-    quote: str
-    span: tuple[int | None, int | None]
-    id: int = 0
-    edge_id: int | None = None
 
 
 @dataclass(slots=True)
@@ -96,7 +58,7 @@ class ExtractionWriter:
         resettled: list[tuple[Proven, Proof]] = []
         missing: list[tuple[Text, Proven, Proof]] = []
         for text, what in said:
-            wanted = _wanted(text, what, nodes, offsets.get(text.node_id))
+            wanted = wanted_of(text, what, nodes, offsets.get(text.node_id))
             standing = before.get(text.part, {})
             for proven, proof in standing.items():
                 new = wanted.get(proven)
@@ -381,29 +343,3 @@ class ExtractionWriter:
             columns = [list(column) for column in zip(*rows, strict=True)]
             execute(extraction_sql.DESCRIBE_NODES, columns)
         execute(extraction_sql.END_NODES_NAMED, [bare])
-
-
-def _wanted(
-    text: Text, what: Extraction, nodes: dict[Entity, int], offset: int | None
-) -> dict[Proven, Proof]:
-    """Return what the evidence of `text` should be."""
-    wanted: dict[Proven, Proof] = {}
-    for entity, evidence in what.entities.items():
-        if (node := nodes.get(entity)) is not None:
-            proof = _proof(text, evidence, offset)
-            wanted[(node,)] = proof
-            wanted[text.node_id, "mentions", node] = proof
-    for relation, evidence in what.relations.items():
-        source, target = nodes.get(relation.source), nodes.get(relation.target)
-        if source is not None and target is not None and source != target:
-            wanted[source, relation.relation, target] = _proof(text, evidence, offset)
-    return wanted
-
-
-def _proof(text: Text, evidence: Evidence | None, offset: int | None) -> Proof:
-    """Return the words that say so, placed in the record's body; else the title."""
-    if evidence is None:
-        return Proof(text.title, (None, None))
-    if offset is None:
-        return Proof(evidence.quote, (None, None))
-    return Proof(evidence.quote, (offset + evidence.start, offset + evidence.end))

@@ -2,77 +2,75 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import time
 from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
 
-import psycopg
 import pytest
 from django.conf import settings
-from django.core.management import call_command
-from django.db import connections
+from django.test import TransactionTestCase
 
 from connections.models import Project, User
 from tests.factories import make_member, make_project, make_user
+from tests.migrated import (
+    PREFIX,
+    empty,
+    is_embedded,
+    own_database,
+    stop_servers,
+    wait_for_no_disk,
+)
 from tests.targets import Target, mariadb_server, postgres_server
 from tests.worlds import World, make_world
 
-OWNER_SETTINGS = "owner"
+HERE = Path(__file__).resolve().parent
+# Begun first, so that no worker sits idle at the end while another is in one of them.
+LONGEST = (
+    "site/access/test_matrix.py",
+    "site/test_migrations.py",
+    "connections/databases/test_runner_ends.py",
+    "site/test_layers.py",
+    "graph/reembedding/test_killed.py",
+    "graph/reembedding/test_switching.py",
+    "graph/test_ingest_order.py",
+    "graph/test_ingest_killed.py",
+    "site/test_setup_site.py",
+    "benchmarks/test_database.py",
+    "connections/databases/connecting/test_reached.py",
+)
 
 
-def _server(alias: str, database: str) -> psycopg.Connection:
-    settings = connections[alias].settings_dict
-    return psycopg.connect(
-        host=settings["HOST"],
-        port=settings["PORT"],
-        user=settings["USER"],
-        password=settings["PASSWORD"],
-        dbname=database,
-        autocommit=True,
-    )
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {str(HERE / path): rank for rank, path in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(str(item.path), len(ranks)))
 
 
-def _drop(server: psycopg.Connection, name: str) -> None:
-    """Drop a database once nobody is in it: the owner may not end others' sessions,
-    and those just closed take a moment to go."""
-    for attempt in range(100):
-        try:
-            server.execute(f'DROP DATABASE IF EXISTS "{name}"')
-        except psycopg.errors.ObjectInUse:
-            if attempt == 99:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays to the end: it is looked at no more."""
+    gc.collect()
+    gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _fast_passwords() -> None:
-    """Three users a test would otherwise spend most of its time hashing."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def pytest_configure(config: pytest.Config) -> None:
+    if is_embedded() and not hasattr(config, "workerinput"):
+        wait_for_no_disk()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if is_embedded() and not hasattr(config, "workerinput"):
+        stop_servers()
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_blocker) -> Iterator[None]:
-    name = f"test_fabric_{os.getpid()}"
-    with django_db_blocker.unblock(), _server("owner", "postgres") as server:
-        _drop(server, name)
-        server.execute(f'CREATE DATABASE "{name}"')
-        for alias in connections:
-            connections[alias].close()
-            connections[alias].settings_dict["NAME"] = name
-        call_command("migrate", database="owner", verbosity=0)
-        with connections["owner"].cursor() as cursor:
-            # Only for Django's flush between transactional tests.
-            cursor.execute(
-                "GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO fabric_app"
-            )
+    with (
+        patch.object(TransactionTestCase, "_fixture_teardown", empty),
+        django_db_blocker.unblock(),
+        own_database(f"{PREFIX}{os.getpid()}"),
+    ):
         yield
-        for alias in connections:
-            connections[alias].close()
-            if hasattr(connections[alias], "close_pool"):
-                connections[alias].close_pool()
-        _drop(server, name)
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,8 @@ from graph import ingest_sql
 from graph.audiences import Audiences
 from graph.copying import execute, fetch
 from graph.edges import GraphScope, Places, refresh_follows, settle_edges
-from graph.extraction_writer import ExtractionWriter, part_of
+from graph.extraction_proofs import part_of
+from graph.extraction_writer import ExtractionWriter
 from graph.identity import refresh_persons
 from graph.ingest import after_runs
 from graph.locks import lock_project

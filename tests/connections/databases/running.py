@@ -30,22 +30,30 @@ def sessions(target: Target, user: str) -> int:
 
 
 def session_ids(target: Target, user: str) -> list[int]:
+    return [int(session[0]) for session in sessions_of(target, user)]
+
+
+def sessions_of(target: Target, user: str) -> list[tuple[object, ...]]:
+    """Return the sessions of a login: their numbers first, then what they are at."""
     connection = target.admin()
     cursor = connection.cursor()
     try:
         if target.engine == "postgres":
             cursor.execute(
-                "SELECT pid FROM pg_stat_activity WHERE usename = %s"
+                "SELECT pid, state, wait_event, backend_type, left(query, 80),"
+                " clock_timestamp() - state_change FROM pg_stat_activity"
+                " WHERE usename = %s"
                 " AND pid <> pg_backend_pid() AND datname = current_database()",
                 (user,),
             )
         else:
             cursor.execute(
-                "SELECT id FROM information_schema.processlist WHERE user = %s"
+                "SELECT id, command, state, time, left(info, 80)"
+                " FROM information_schema.processlist WHERE user = %s"
                 " AND id <> CONNECTION_ID()",
                 (user,),
             )
-        return [row[0] for row in cursor.fetchall()]
+        return [tuple(row) for row in cursor.fetchall()]
     finally:
         connection.close()
 
@@ -53,9 +61,9 @@ def session_ids(target: Target, user: str) -> list[int]:
 def await_no_sessions(target: Target, user: str, seconds: float = 5) -> None:
     """Fail unless all sessions of a login end by themselves soon."""
     deadline = time.monotonic() + seconds
-    while (left := sessions(target, user)) and time.monotonic() < deadline:
+    while (left := sessions_of(target, user)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left == 0, f"{left} sessions of {user} were left on {target.engine}"
+    assert left == [], f"left on {target.engine} after {seconds} s: {left}"
 
 
 @contextmanager

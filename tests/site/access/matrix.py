@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.contrib import admin
 from django.db import connection, transaction
 
@@ -314,6 +315,13 @@ def _answer(client: Any, method: str, path: str, data: dict[str, Any]) -> Any:
     return client.post(path, data)
 
 
+async def _streamed(answer: Any) -> bytes:
+    return b"".join([part async for part in answer])
+
+
 def _text(answer: Any) -> str:
-    body = b"".join(answer) if answer.streaming else answer.content
+    if not answer.streaming:
+        body = answer.content
+    else:
+        body = async_to_sync(_streamed)(answer) if answer.is_async else b"".join(answer)
     return (body.decode("utf-8", "replace") + str(answer.headers)).lower()
