@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from connections.api.parameters import Parameters
-from connections.api.permissions import caller
-from connections.models import ApiToken
+from connections.api.permissions import caller, token_of
 from connections.roles import Act, must
 from graph.api.parameters import (
     CONTENT_CHARACTERS,
@@ -52,8 +51,7 @@ class VersionMissing(APIException):
 
 def author(request: Request) -> Author:
     """Return who writes: the caller, by a token or signed in."""
-    token = request.auth if isinstance(request.auth, ApiToken) else None
-    return Author(caller(request), token.pk if token else None)
+    return Author(caller(request), token_of(request))
 
 
 def with_version(answer: Response, row: Node | Edge) -> Response:
