@@ -7,6 +7,7 @@ from uuid import UUID
 
 from connections.audit_notes import note_read
 from connections.models import Project, User
+from connections.records import JSON
 
 VERB = "search.made"
 # More than a page shows, and than one looks through.
@@ -28,6 +29,7 @@ def note_search(
 
     `user` None is an operator, who searches without being a member.
     """
+    seen: list[JSON] = [*nodes]
     note_read(
         VERB,
         target=through,
@@ -37,5 +39,5 @@ def note_search(
         query=query,
         profile=profile,
         found=found,
-        nodes=[*nodes][:NODES_MOST],
+        nodes=seen[:NODES_MOST],
     )
