@@ -60,3 +60,26 @@ BARE_NODES = """
                           AND v.project_id = n.project_id AND v.node_id = n.id
                           AND (v.kind <> 'derived' OR n.origin = 'extraction'))
 """
+# What was decided of what goes stays known, without what it was about.
+DECIDED_ITEMS = """
+    SELECT i.id, i.subject FROM graph_review_items i
+     WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+       AND (i.node_id = ANY(%(nodes)s) OR i.other_id = ANY(%(nodes)s))
+       AND EXISTS (SELECT 1 FROM graph_review_decisions d
+                    WHERE d.tenant_id = i.tenant_id AND d.project_id = i.project_id
+                      AND d.item_id = i.id)
+"""
+CLOSE_ITEMS = """
+    UPDATE graph_review_items i
+       SET node_id = NULL, other_id = NULL, subject = d.subject, fingerprint = '',
+           why = '', detail = '{}', state = 'decided', snoozed_until = NULL,
+           assigned_to_id = NULL, held_by_id = NULL, held_until = NULL,
+           version = i.version + 1, changed_at = %(now)s
+      FROM unnest(%(items)s::bigint[], %(subjects)s::text[]) AS d (id, subject)
+     WHERE i.id = d.id
+"""
+FORGET_REASONS = """
+    UPDATE graph_review_decisions d SET reason = '', fingerprint = '', before = '{}'
+     WHERE d.tenant_id = %(tenant)s AND d.project_id = %(project)s
+       AND d.item_id = ANY(%(items)s)
+"""
