@@ -100,3 +100,20 @@ EXPORTED = f"""
        AND {{which}}
      ORDER BY a.id LIMIT %(limit)s
 """  # noqa: S608 # columns of ours
+
+# A row with its detail; `commit` is what this transaction's commit is to wait for.
+NOTE = """
+    WITH row (id) AS (
+        INSERT INTO audit (tenant_id, project_id, at, actor_id, token_id, verb, target,
+               detail_sha256, seal)
+        VALUES (%(tenant)s, %(project)s, now(), %(actor)s, %(token)s, %(verb)s,
+                %(target)s, %(hash)s, '')
+        RETURNING id
+    )
+    INSERT INTO audit_details (audit_id, salt, detail)
+    SELECT row.id, %(salt)s, %(detail)s::jsonb
+      FROM row
+     CROSS JOIN (SELECT CASE WHEN %(commit)s <> '' THEN
+                        set_config('synchronous_commit', %(commit)s, true) END) AS asked
+    RETURNING audit_id
+"""

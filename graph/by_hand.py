@@ -66,13 +66,13 @@ def write_node_by_hand(project: Project, draft: NodeByHand, by: Author) -> Writt
     It is there, as it was written, when this returns. Raises `WriteRefused`.
     """
     must(by.user, Act.WRITE_GRAPH, project.pk)
-    _check_draft(draft)
+    check_draft(draft)
     scope = GraphScope(project, Audiences(project), timezone.now())
     with transaction.atomic():
         lock_project(project)
         key, there = _find(project, draft, by.user)
         node = there.pk if there else _make(scope, key, draft, by.origin)
-        _prove(scope, node, key, draft, _audience(scope, there), by)
+        prove(scope, node, key, draft, audience_of(scope, there), by)
         if there is None:
             Tombstone.objects.filter(project=project, key=key).delete()
         elif key != there.key:
@@ -86,7 +86,8 @@ def write_node_by_hand(project: Project, draft: NodeByHand, by: Author) -> Writt
     return Written(node, there is None)
 
 
-def _check_draft(draft: NodeByHand) -> None:
+def check_draft(draft: NodeByHand) -> None:
+    """Raise `WriteRefused` for what cannot be written by hand."""
     node_types[draft.node_type]
     if draft.node_type in (*OF_ITS_SOURCE, "person"):
         raise WriteRefused(
@@ -185,7 +186,7 @@ def verified(project: Project, written: WrittenNode, *, now: datetime) -> int:
     )
 
 
-def _audience(scope: GraphScope, there: Node | None) -> int:
+def audience_of(scope: GraphScope, there: Node | None) -> int:
     """Return who may see what is written: those who see the node it is met with; a
     name read out of texts, and what was only implied, everybody who may name it."""
     if there is None or there.origin in (EXTRACTION, IMPLIED):
@@ -193,7 +194,7 @@ def _audience(scope: GraphScope, there: Node | None) -> int:
     return there.audience_id
 
 
-def _prove(
+def prove(
     scope: GraphScope,
     node: int,
     key: str,

@@ -43,3 +43,30 @@ EDGE_THERE = """
        AND e.tenant_id = %s AND e.project_id = %s AND e.scope_id IS NULL
        AND e.valid_from IS NULL AND e.valid_to IS NULL
 """
+# Who says a node or an edge, and how: in words of their own, or read out of theirs.
+SAYERS_OF_NODE = """
+    SELECT s.kind = 'hand', v.kind = 'said', s.name,
+           bool_or(r.audience_id = ANY(%(audiences)s))
+      FROM graph_evidence v JOIN graph_records r ON r.id = v.record_id
+      JOIN connections_source s ON s.id = r.source_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.node_id = %(id)s
+     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+SAYERS_OF_EDGE = SAYERS_OF_NODE.replace("v.node_id", "v.edge_id")
+WORDS_ON_EDGE = """
+    SELECT v.record_id, v.quote FROM graph_evidence v
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.edge_id = %(id)s AND v.record_id IS NOT NULL
+     ORDER BY v.id DESC
+"""
+# All of it is people's: who calls has looked.
+TAKE_BACK_EDGE = """
+    WITH said (record_id) AS (
+        DELETE FROM graph_evidence v
+         WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+           AND v.edge_id = %(id)s
+        RETURNING v.record_id
+    )
+    UPDATE graph_records r SET gone_at = %(now)s FROM said WHERE r.id = said.record_id
+"""

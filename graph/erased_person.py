@@ -31,13 +31,15 @@ def forget_person(project: Project, asked: Mapping[str, Any]) -> Counter[str]:
         ),
         "erased": ERASED,
     }
-    counts = _unsay(project, params)
+    stay = asked.get("keep_messages")
+    counts: Counter[str] = Counter() if stay else _unsay(project, params)
     counts += _forget_nodes(project, params)
     for table, statement in erasing_sql.FORGET_KEYS:
         counts[table] += execute(statement, params)
     names = [*asked["phrases"], *asked["keys"], *asked["persons"]]
     counts["saved_views"] += forget_views_naming(project, names)
     counts += scrub(project, asked["phrases"])
+    counts += scrub(project, asked.get("first", ()), as_written=True)
     if names:
         counts["audit_details"] += execute(
             erasing_sql.DETAILS_MATCHING, params | {"pattern": pattern_of(names)}

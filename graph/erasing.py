@@ -19,6 +19,7 @@ from connections.models import Project, Source, User, record_audit
 from connections.roles import Act, must
 from connections.sources.base import SourceBusy
 from graph import erasing_sql
+from graph.anonymous_messages import make_anonymous
 from graph.copying import execute, fetch
 from graph.erased_audiences import forget_audiences
 from graph.erased_merges import forget_merges, merged_among
@@ -99,7 +100,14 @@ def begin(plan: Plan, *, by: User | None, reason: str, token: str) -> Erasure:
                 asked_by=by,
             )
             if plan.kind == Erasure.Kind.PERSON:
-                keep_out(plan.project, plan.keys, plan.phrases)
+                keep_out(
+                    plan.project,
+                    plan.keys,
+                    plan.phrases,
+                    own=plan.own_names if plan.keep_messages else (),
+                    first=plan.first_scrubbed,
+                    keeps_messages=plan.keep_messages,
+                )
             _record(erasure, "erasure.begun", records=plan.records, reason=reason)
     except IntegrityError as error:
         raise ErasingError(
@@ -151,6 +159,9 @@ def _asked(plan: Plan) -> dict[str, object]:
         "keys": list(plan.keys),
         "persons": list(plan.persons),
         "phrases": list(plan.phrases),
+        "keep_messages": plan.keep_messages,
+        "own": list(plan.own_names),
+        "first": list(plan.first_scrubbed),
         "audiences": [],
         "merged": [],
         "probes": asdict(Probes([*plan.keys, *plan.persons, *plan.phrases], [])),
@@ -169,6 +180,13 @@ def _alone(erasure: Erasure) -> Iterator[None]:
 
 
 def _remove_all(erasure: Erasure, progress: Progress | None) -> None:
+    asked = erasure.asked
+    if asked.get("keep_messages"):
+        # While the edges are there that say what is theirs.
+        with transaction.atomic():
+            lock_project(erasure.project)
+            made = make_anonymous(erasure.project, asked["keys"], asked["own"])
+            _count(erasure, made)
     while records := _next(erasure):
         batch = records[:BATCH]
         is_person = erasure.kind == Erasure.Kind.PERSON
@@ -192,7 +210,9 @@ def _next(erasure: Erasure) -> list[int]:
     """Return what is to go: of a source the next batch, of a person all of it."""
     scope = {"tenant": erasure.tenant_id, "project": erasure.project_id}
     if erasure.kind == Erasure.Kind.PERSON:
-        rows = fetch(erasing_sql.AUTHORED, scope | {"keys": erasure.asked["keys"]})
+        stay = erasure.asked.get("keep_messages")
+        whose = erasing_sql.ACCOUNTS if stay else erasing_sql.AUTHORED
+        rows = fetch(whose, scope | {"keys": erasure.asked["keys"]})
     else:
         rows = fetch(
             erasing_sql.BATCH_OF_SOURCE,

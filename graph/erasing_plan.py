@@ -11,11 +11,12 @@ from connections import keyed
 from connections.models import Project, Source, User
 from graph import erasing_sql, plan_sql
 from graph.copying import fetch
+from graph.first_names import FirstName, first_names
 from graph.models import Erasure, Identity
 from graph.persons import full_name
 
 SALT, TOKEN_SECONDS = "graph.erasing", 3600
-SHORTEST_PHRASE = 3
+SHORTEST_PHRASE, SHORTEST_OWN = 3, 2
 
 
 class ErasingError(Exception):
@@ -37,8 +38,10 @@ class Plan:
     """What would be erased, counted by table, as it is now.
 
     `keys` are identities, `phrases` what is taken out of others' texts, `ambiguous`
-    how many names are left in them because somebody else bears them too. `token`
-    stands for this state: with another one nothing is erased.
+    how many names are left in them because somebody else bears them too. With
+    `keep_messages` what they wrote stays without its author, `kept` records of it, and
+    loses all `own_names`. With `scrub_first` the first names go that nobody else bears.
+    `token` stands for this state: with another one nothing is erased.
     """
 
     project: Project
@@ -52,7 +55,18 @@ class Plan:
     phrases: Sequence[str] = ()
     ambiguous: int = 0
     has_account: bool = False
+    keep_messages: bool = False
+    kept: int = 0
+    own_names: Sequence[str] = ()
+    first_names: Sequence[FirstName] = ()
+    scrub_first: bool = False
     token: str = ""
+
+    @property
+    def first_scrubbed(self) -> list[str]:
+        """Return the first names that are taken out of others' texts."""
+        alone = [first.name for first in self.first_names if first.is_alone]
+        return alone if self.scrub_first else []
 
 
 def subject_of(project: Project, kind: str, name: str) -> str:
@@ -83,7 +97,13 @@ def plan_source(source: Source) -> Plan:
     )
 
 
-def plan_person(project: Project, named: str) -> Plan:
+def plan_person(
+    project: Project,
+    named: str,
+    *,
+    keep_messages: bool = False,
+    scrub_first: bool = False,
+) -> Plan:
     """Return what erasing a person would take along.
 
     `named` is an address, the key of an account or of a person; all identities held
@@ -92,9 +112,12 @@ def plan_person(project: Project, named: str) -> Plan:
     identities = _identities(project, named.strip())
     keys = sorted(identity.key for identity in identities)
     params = {"tenant": project.tenant_id, "project": project.pk, "keys": keys}
-    records = [row[0] for row in fetch(erasing_sql.AUTHORED, params)]
+    wrote = [row[0] for row in fetch(erasing_sql.AUTHORED, params)]
+    accounts = [row[0] for row in fetch(erasing_sql.ACCOUNTS, params)]
+    records = accounts if keep_messages else wrote
     phrases, ambiguous = _phrases(project, identities)
     addresses = {i.address.lower() for i in identities if i.address}
+    names = {name for identity in identities for name in identity.names}
     plan = Plan(
         project=project,
         kind=Erasure.Kind.PERSON,
@@ -106,8 +129,22 @@ def plan_person(project: Project, named: str) -> Plan:
         phrases=phrases,
         ambiguous=ambiguous,
         has_account=User.objects.filter(addresses__address__in=addresses).exists(),
+        keep_messages=keep_messages,
+        kept=len(wrote) - len(records),
+        own_names=_own_names(identities),
+        first_names=first_names(project, keys, names, wrote),
+        scrub_first=scrub_first,
     )
     return _signed(plan, "|".join(keys))
+
+
+def _own_names(identities: Sequence[Identity]) -> list[str]:
+    """Return all that they are called by where they speak themselves: names of one
+    word, too, and what an account is numbered by."""
+    found = {identity.key.partition(":")[2] for identity in identities}
+    for identity in identities:
+        found |= {identity.address, *identity.names}
+    return sorted(name for name in found if len(name) >= SHORTEST_OWN)
 
 
 def check(plan: Plan, token: str) -> None:
@@ -128,6 +165,7 @@ def _signed(plan: Plan, subject: str) -> Plan:
         "project": plan.project.pk,
         "subject": subject_of(plan.project, plan.kind, subject),
         "counts": dict(sorted(plan.counts.items())),
+        "how": [plan.keep_messages, plan.first_scrubbed],
     }
     values = {name: getattr(plan, name) for name in Plan.__slots__}
     return Plan(**{**values, "token": signing.dumps(state, salt=SALT)})

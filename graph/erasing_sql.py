@@ -242,6 +242,67 @@ AUTHORED = """
               AND o.kind = 'said' AND o.via_target <> ALL(%(keys)s))
      ORDER BY 1
 """
+# Records that are only about their account: they go even where messages stay.
+ACCOUNTS = """
+    SELECT r.id FROM graph_records r
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.key = ANY(%(keys)s)
+     ORDER BY 1
+"""
+# The nodes of records they wrote alone, but for other people, and their own words in
+# records of several.
+WRITTEN_BY = """
+    SELECT n.id FROM graph_nodes n
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.record_id = ANY(%(records)s)
+       AND n.node_type NOT IN ('account', 'address', 'domain', 'name', 'person')
+    UNION
+    SELECT e.source_id FROM graph_evidence v JOIN graph_edges e ON e.id = v.edge_id
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND v.via_target = ANY(%(keys)s) AND v.via_target <> '' AND v.kind = 'said'
+       AND e.relation = 'sent_by'
+"""
+MAKE_ANONYMOUS = (
+    (
+        "graph_records",
+        """
+    UPDATE graph_records r
+       SET body = regexp_replace(r.body, %(pattern)s, %(erased)s, 'gi')
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.id = ANY(%(records)s) AND r.body ~* %(pattern)s
+""",
+    ),
+    (
+        "graph_nodes",
+        """
+    UPDATE graph_nodes n
+       SET title = regexp_replace(n.title, %(pattern)s, %(erased)s, 'gi'),
+           content = regexp_replace(n.content, %(pattern)s, %(erased)s, 'gi'),
+           context = regexp_replace(n.context, %(pattern)s, %(erased)s, 'gi'),
+           metadata = regexp_replace(n.metadata::text, %(pattern)s, %(erased)s,
+                                     'gi')::jsonb,
+           tags = regexp_replace(n.tags::text, %(pattern)s, %(erased)s, 'gi')::text[],
+           updated_at = now()
+     WHERE n.tenant_id = %(tenant)s AND n.project_id = %(project)s
+       AND n.id = ANY(%(nodes)s)
+       AND concat_ws(' ', n.title, n.content, n.context, n.metadata::text,
+                     n.tags::text) ~* %(pattern)s
+""",
+    ),
+    (
+        "graph_evidence",
+        """
+    UPDATE graph_evidence v
+       SET quote = regexp_replace(v.quote, %(pattern)s, %(erased)s, 'gi'),
+           assertion = regexp_replace(v.assertion::text, %(pattern)s, %(erased)s,
+                                      'gi')::jsonb
+     WHERE v.tenant_id = %(tenant)s AND v.project_id = %(project)s
+       AND (v.node_id = ANY(%(nodes)s)
+            OR v.record_id = ANY(%(records)s) AND v.edge_id IS NOT NULL)
+       AND concat_ws(' ', v.quote, v.assertion::text) ~* %(pattern)s
+""",
+    ),
+)
 # What they said in records of several: sentences of a meeting, by their record.
 SPOKEN = """
     SELECT DISTINCT v.record_id, n.id, n.content

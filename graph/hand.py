@@ -17,6 +17,8 @@ from graph.edges import GraphScope
 
 KIND = "hand"
 NAME = "written by hand"
+# Where a node or an edge comes from that a person, a token or an agent wrote.
+ORIGINS = (KIND, "api", "agent")
 
 
 class WriteRefused(Refused):
@@ -24,6 +26,26 @@ class WriteRefused(Refused):
 
     code = "write_refused"
     status_code = 409
+
+
+class NotByHand(WriteRefused):
+    """Something that others than people say; the message says where it is changed."""
+
+    code = "not_by_hand"
+
+
+class Outdated(WriteRefused):
+    """Something that was changed since it was seen."""
+
+    code = "outdated"
+    status_code = 412
+
+
+class NotThere(WriteRefused):
+    """Something that was never there, or went since it was seen."""
+
+    code = "not_found"
+    status_code = 404
 
 
 class NotWritten(Refused):

@@ -77,3 +77,18 @@ VECTORS_OF_SAMPLE = """
               AND n.embedding = s.vector
               AND r.source_id IS DISTINCT FROM %(source)s)
 """
+# Identities of others one of whose names has the word.
+BEARERS = """
+    SELECT count(*) FROM graph_identities i
+     WHERE i.tenant_id = %(tenant)s AND i.project_id = %(project)s
+       AND i.key <> ALL(%(keys)s)
+       AND EXISTS (SELECT 1 FROM unnest(i.names) AS b (name)
+                    WHERE b.name ~* %(pattern)s)
+"""
+# Records that say it otherwise than in a whole name.
+RECORDS_NAMING = """
+    SELECT count(*) FROM graph_records r
+     WHERE r.tenant_id = %(tenant)s AND r.project_id = %(project)s
+       AND r.id <> ALL(%(going)s) AND r.body ~ %(pattern)s
+       AND regexp_replace(r.body, %(wholes)s, '', 'gi') ~ %(pattern)s
+"""

@@ -31,10 +31,13 @@ def pattern_of(phrases: Collection[str]) -> str:
     return rf"(?<!\w)(?:{'|'.join(said)})(?!\w)"
 
 
-def scrub(project: Project, phrases: Collection[str]) -> Counter[str]:
+def scrub(
+    project: Project, phrases: Collection[str], *, as_written: bool = False
+) -> Counter[str]:
     """Replace `phrases` by "[erased]" in all rows of `project`; return rows changed.
 
-    Columns that must be unique keep theirs: what is found there is reported.
+    In any case, or only `as_written`. Columns that must be unique keep theirs: what is
+    found there is reported.
     """
     counts: Counter[str] = Counter()
     if not phrases:
@@ -44,7 +47,7 @@ def scrub(project: Project, phrases: Collection[str]) -> Counter[str]:
     for table in known:
         if NOT_SAID.match(table.name) or scopes.path(table) is None:
             continue
-        if changed := _scrub_table(table, scopes.of(table), pattern):
+        if changed := _scrub_table(table, scopes.of(table), pattern, as_written):
             counts[table.name] += changed
     key = {"tenant": project.tenant_id, "project": project.pk}
     execute(PLACE_AGAIN, key | {"erased": ERASED})
@@ -52,17 +55,23 @@ def scrub(project: Project, phrases: Collection[str]) -> Counter[str]:
     return counts
 
 
-def _scrub_table(table: Table, where: sql.Composable, pattern: str) -> int:
+def _scrub_table(
+    table: Table, where: sql.Composable, pattern: str, as_written: bool
+) -> int:
     columns = fetch(TEXT_COLUMNS, [table.oid])
     if not columns:
         return 0
     said = [sql.Identifier("t", name) for name, _, _ in columns]
     matches = sql.SQL(" OR ").join(
-        sql.SQL("{}::text ~* {}").format(name, sql.Literal(pattern)) for name in said
+        sql.SQL("{}::text {} {}").format(
+            name, sql.SQL("~" if as_written else "~*"), sql.Literal(pattern)
+        )
+        for name in said
     )
     sets = sql.SQL(", ").join(
         sql.SQL("{} = {}").format(
-            sql.Identifier(name), _without(each, kind, most, pattern)
+            sql.Identifier(name),
+            _without(each, kind, most, pattern, "g" if as_written else "gi"),
         )
         for each, (name, kind, most) in zip(said, columns, strict=True)
     )
@@ -75,12 +84,12 @@ def _scrub_table(table: Table, where: sql.Composable, pattern: str) -> int:
 
 
 def _without(
-    column: sql.Composable, kind: str, most: int | None, pattern: str
+    column: sql.Composable, kind: str, most: int | None, pattern: str, flags: str
 ) -> sql.Composable:
     """Return the column without the pattern, as its own type, no longer than it is."""
     types = {"jsonb": "jsonb", "_text": "text[]", "_varchar": "varchar[]"}
-    words = sql.SQL("regexp_replace({}::text, {}, {}, 'gi')").format(
-        column, sql.Literal(pattern), sql.Literal(ERASED)
+    words = sql.SQL("regexp_replace({}::text, {}, {}, {})").format(
+        column, sql.Literal(pattern), sql.Literal(ERASED), sql.Literal(flags)
     )
     if most:
         return sql.SQL("left({}, {})").format(words, sql.Literal(most))

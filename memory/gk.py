@@ -36,6 +36,12 @@ class GkView:
     shape: Shape
     truncated: bool
 
+    @property
+    def node_ids(self) -> list[int]:
+        """Return the ids of the graph's nodes that it shows."""
+        told = (node.metadata.get("node_id") for node in self.shape.nodes)
+        return [node for node in told if isinstance(node, int)]
+
     def as_json(self) -> dict[str, JSON]:
         return {
             "nodes": [node.as_json() for node in self.shape.nodes],

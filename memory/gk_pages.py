@@ -27,6 +27,7 @@ from connections.records import JSON
 from memory.environments import environment
 from memory.gk import LIMIT_MOST, MIN_DEGREE_MOST, NODE_TYPES, GkView, memory_graph
 from memory.gk_shape import ENTITY, EPISODE, FACT, META, TOPIC, GkEdge, GkNode
+from retrieval.auditing import note_search
 
 T = TypeVar("T")
 # As many as are told apart when they are drawn; the API gives more.
@@ -134,6 +135,15 @@ def _shown(user: User, project: Project, asked: dict[str, Any]) -> dict[str, Any
     view = _timed(lambda: memory_graph(user, project, **asked))
     around = _timed(environment)
     graph: GkView = view.value
+    if query := asked["query"].strip():
+        note_search(
+            project,
+            user,
+            query,
+            graph.node_ids,
+            through="memory",
+            found=len(graph.shape.nodes),
+        )
     return {
         "asked": asked,
         "groups": groups_of(graph),

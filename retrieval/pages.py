@@ -26,6 +26,7 @@ from connections.registry import UnknownName
 from graph.models import Node
 from graph.time_slices import slice_of
 from retrieval.asked import MOMENTS, QUERY_CHARACTERS, STEP, Asked, filters_of, read
+from retrieval.auditing import note_search
 from retrieval.facets import COUNTED
 from retrieval.pictures import picture_of
 from retrieval.profiles import profiles
@@ -113,6 +114,15 @@ def _found(
     wanted = min(most, max(asked.limit + 1, COUNTED))
     answer = _answer(asked, filters, user, project, wanted)
     found = shown(answer, asked, user, project, wanted=wanted)
+    note_search(
+        project,
+        user,
+        asked.q,
+        (one.result.node_id for one in found.results),
+        through="page",
+        found=found.counted,
+        profile=asked.profile,
+    )
     context: dict[str, Any] = {"shown": found, "chips": found.chips}
     if found.has_more and asked.limit < most:
         more = min(most, asked.limit + STEP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
+from uuid import UUID
 
 from django.db.models import QuerySet
 from rest_framework.exceptions import PermissionDenied
@@ -49,6 +50,11 @@ def caller(request: Request) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied("Nobody is signed in.", code="not_authenticated")
     return request.user
+
+
+def token_of(request: Request) -> UUID | None:
+    """Return the token that the caller came with; None of a session."""
+    return request.auth.pk if isinstance(request.auth, ApiToken) else None
 
 
 def visible(rows: Rows, request: Request) -> Rows:

@@ -40,6 +40,11 @@ WITH_BODY = {
     "413": "The body is too long.",
     "415": "The body is not JSON.",
 }
+WITH_VERSION = {
+    "409": "It is not changed here; `detail` says where, or what stands against it.",
+    "412": "It was changed since it was read.",
+    "428": "Send the ETag that it was read with as `If-Match`.",
+}
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
@@ -58,6 +63,8 @@ def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for path in result["paths"].values():
         for operation in path.values():
             reasons = ALWAYS | (WITH_BODY if "requestBody" in operation else {})
+            asked = {each["name"] for each in operation.get("parameters", ())}
+            reasons |= WITH_VERSION if "If-Match" in asked else {}
             for status, reason in reasons.items():
                 operation["responses"].setdefault(status, _response(status, reason))
     return result

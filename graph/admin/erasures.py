@@ -18,7 +18,11 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
 
 from connections.admin_scope import ReadOnlyAdmin, audiences_of, staff
 from connections.models import Project, Source
@@ -40,6 +44,16 @@ class WhoForm(forms.Form):
         max_length=600,
         label="Address, or key of an account or a person",
         widget=UnfoldAdminTextInputWidget,
+    )
+    keep_messages = forms.BooleanField(
+        required=False,
+        label="Keep what they wrote, without its author",
+        widget=UnfoldBooleanWidget,
+    )
+    scrub_first = forms.BooleanField(
+        required=False,
+        label="Take out their bare first name, too, where nobody else bears it",
+        widget=UnfoldBooleanWidget,
     )
 
 
@@ -105,8 +119,12 @@ class ErasureAdmin(ReadOnlyAdmin):
         form.fields["project"].queryset = mine  # type: ignore[attr-defined] # a choice
         if form.is_valid():
             try:
+                given = form.cleaned_data
                 plan = plan_person(
-                    form.cleaned_data["project"], form.cleaned_data["name"]
+                    given["project"],
+                    given["name"],
+                    keep_messages=given["keep_messages"],
+                    scrub_first=given["scrub_first"],
                 )
                 return self._asked(request, plan)
             except ErasingError as error:

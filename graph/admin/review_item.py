@@ -34,6 +34,7 @@ from graph.review.deciding import DECIDABLE, consequences_of
 from graph.review.errors import Collision, ReviewError, Unconfirmed
 from graph.review.kinds import Verb
 from graph.review.reading import Detail, detail_of, queue_of
+from graph.review.reopening import can_take_back
 
 QUEUE = "admin:graph_reviewitem_changelist"
 ITEM = "admin:graph_reviewitem_change"
@@ -197,7 +198,7 @@ def undoable_of(detail: Detail) -> int | None:
     """Return the latest decision of an item where it can be taken back."""
     latest = next((row for row in detail.history if row.undone_at is None), None)
     own = (Verb.SNOOZE, Verb.ASSIGN)
-    if latest is None:
+    if latest is None or not can_take_back(latest):
         return None
     return latest.pk if latest.verb in (*detail.kind.undos, *own) else None
 

@@ -189,6 +189,15 @@ def find_node(request: Request, named: str, project: Project | None) -> Node:
     raise serializers.ValidationError({"project": [message]})
 
 
+def short_metadata(value: dict[str, Any]) -> dict[str, Any]:
+    """Return `value`, or raise `ValidationError` where it is too long to keep."""
+    if len(json.dumps(value)) > METADATA_CHARACTERS:
+        raise serializers.ValidationError(
+            f"At most {METADATA_CHARACTERS} characters of JSON."
+        )
+    return value
+
+
 class NodeWriteParameters(Parameters):
     """A node as it is written."""
 
@@ -215,11 +224,7 @@ class NodeWriteParameters(Parameters):
     metadata = serializers.DictField(required=False, default=dict)
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
-        if len(json.dumps(value)) > METADATA_CHARACTERS:
-            raise serializers.ValidationError(
-                f"At most {METADATA_CHARACTERS} characters of JSON."
-            )
-        return value
+        return short_metadata(value)
 
 
 class EdgeWriteParameters(Parameters):

@@ -30,6 +30,7 @@ EDGES_MOST, NAME_CHARACTERS = 1000, 60
 CUTS_TOLD, SAID_CHARACTERS = 5, 200
 SHORTEST, BEST = "shortest", "best"
 EDGE_COLUMNS = (
+    "audience",
     "relation",
     "weight",
     "origin",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -58,6 +58,7 @@ class ThresholdSerializer(serializers.Serializer):
     changed_at = serializers.DateTimeField(allow_null=True)
 
 
+@extend_schema_serializer(many=False)
 class ThresholdsAnswer(serializers.Serializer):
     project = serializers.CharField()
     thresholds = ThresholdSerializer(many=True)

@@ -15,7 +15,16 @@ from rest_framework.views import APIView
 from connections.api.pagination import PageParameters
 from connections.api.parameters import JSONBody, ListParameters, project_or_only
 from connections.api.permissions import caller, visible
-from connections.models import ApiToken, Scope
+from connections.models import Scope
+from graph.api.changing import (
+    CHANGED,
+    IF_MATCH,
+    EdgeChangeParameters,
+    NodeChangeParameters,
+    author,
+    seen_version,
+    with_version,
+)
 from graph.api.parameters import (
     EdgeParameters,
     EdgeWriteParameters,
@@ -51,18 +60,22 @@ from graph.api.serializers import (
 from graph.api.timelines import moments, page_of
 from graph.api.trails import FORWARD, ForwardSerializer, ProvenanceParameters
 from graph.by_hand import NodeByHand, write_node_by_hand
+from graph.changed_by_hand import (
+    NodeChange,
+    change_node_by_hand,
+    delete_node_by_hand,
+)
 from graph.edges_by_hand import EdgeByHand, write_edge_by_hand
-from graph.hand import Author, Written
+from graph.edges_changed_by_hand import (
+    EdgeChange,
+    change_edge_by_hand,
+    end_edge_by_hand,
+)
+from graph.hand import Written
 from graph.models import Edge, Node, Record
 from graph.querysets import EdgeQuerySet, NodeQuerySet
 from graph.statistics import count_graph
 from graph.trails import caused_by_node
-
-
-def author(request: Request) -> Author:
-    """Return who writes: the caller, by a token or signed in."""
-    token = request.auth if isinstance(request.auth, ApiToken) else None
-    return Author(caller(request), token.pk if token else None)
 
 
 def answer_written(written: Written, **shown: Any) -> Response:
@@ -75,7 +88,14 @@ class WithProvenance(viewsets.ReadOnlyModelViewSet):
 
     lookup_value_converter = "int"
     parser_classes = (JSONBody,)
-    scopes: ClassVar[dict[str, Scope]] = {"create": Scope.WRITE}
+    scopes: ClassVar[dict[str, Scope]] = dict.fromkeys(
+        ("create", "partial_update", "destroy"), Scope.WRITE
+    )
+
+    @extend_schema(parameters=[CHANGED])
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row = self.get_object()
+        return with_version(Response(self.get_serializer(row).data), row)
 
     @extend_schema(
         responses=EvidenceSerializer(many=True), summary="Why it exists: its evidence"
@@ -115,7 +135,36 @@ class NodeViewSet(WithProvenance):
         draft = NodeByHand(node_type=asked.pop("type"), **asked)
         written = write_node_by_hand(project, draft, author(request))
         row = with_shown(visible(Node.objects.all(), request)).get(pk=written.id)
-        return answer_written(written, node=NodeSerializer(row).data)
+        answer = answer_written(written, node=NodeSerializer(row).data)
+        return with_version(answer, row)
+
+    @extend_schema(
+        parameters=[IF_MATCH, CHANGED],
+        request=NodeChangeParameters,
+        responses=NodeSerializer,
+        summary="Let a node that was written by hand say something else",
+        description="Only what people, agents and tokens wrote; a 409 says where else "
+        "it is changed. A 412: somebody changed it since it was read.",
+    )
+    def partial_update(self, request: Request, pk: int) -> Response:
+        row = self.get_object()
+        change = NodeChange(**NodeChangeParameters.of_body(request))
+        seen = seen_version(request, row.project_id)
+        change_node_by_hand(row.project, pk, change, author(request), version=seen)
+        return self.retrieve(request, pk=pk)
+
+    @extend_schema(
+        parameters=[IF_MATCH],
+        responses={204: None},
+        summary="Put a node that was written by hand in the trash, for 30 days",
+        description="Only one that no source speaks of and on which nothing that was "
+        "remembered rests alone. Its edges are seen again when it is put back.",
+    )
+    def destroy(self, request: Request, pk: int) -> Response:
+        row = self.get_object()
+        seen = seen_version(request, row.project_id)
+        delete_node_by_hand(row.project, pk, author(request), version=seen)
+        return Response(status=204)
 
     @extend_schema(
         parameters=[ProvenanceParameters, PageParameters],
@@ -190,7 +239,38 @@ class EdgeViewSet(WithProvenance):
         written = write_edge_by_hand(project, EdgeByHand(**asked), author(request))
         row = self.get_queryset().get(pk=written.id)
         shown = EdgeSerializer(row).data
-        return answer_written(written, implied=list(written.implied), edge=shown)
+        answer = answer_written(written, implied=list(written.implied), edge=shown)
+        return with_version(answer, row)
+
+    @extend_schema(
+        parameters=[IF_MATCH, CHANGED],
+        request=EdgeChangeParameters,
+        responses=EdgeSerializer,
+        summary="Draw an edge that was written by hand otherwise",
+        description="With another end or relation it is another edge, which is "
+        "answered, and the former ends. A 409 says where else it is changed; a 412: "
+        "somebody changed it since it was read.",
+    )
+    def partial_update(self, request: Request, pk: int) -> Response:
+        row = self.get_object()
+        change = EdgeChange(**EdgeChangeParameters.of_body(request))
+        seen = seen_version(request, row.project_id)
+        now = change_edge_by_hand(
+            row.project, pk, change, author(request), version=seen
+        )
+        drawn = self.get_queryset().get(pk=now)
+        return with_version(Response(EdgeSerializer(drawn).data), drawn)
+
+    @extend_schema(
+        parameters=[IF_MATCH],
+        responses={204: None},
+        summary="End an edge that was written by hand",
+    )
+    def destroy(self, request: Request, pk: int) -> Response:
+        row = self.get_object()
+        seen = seen_version(request, row.project_id)
+        end_edge_by_hand(row.project, pk, author(request), version=seen)
+        return Response(status=204)
 
 
 class PathsView(APIView):

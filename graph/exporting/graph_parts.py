@@ -36,6 +36,7 @@ from connections.records import node_types, relations
 from graph.copying import fetch
 from graph.exporting import audience_names
 from graph.exporting.parts import Row, Translated, add_part, leave_out
+from graph.exporting.undo_payloads import UNDO, check_undo
 from graph.models import (
     Alias,
     DailyFigure,
@@ -273,7 +274,8 @@ def _add_review() -> None:
         "item",
         "decided_at",
         is_numbered=True,
-        left_out={"before": "ids of this installation: an import cannot be undone"},
+        translated={"before": UNDO},
+        checks=(check_undo,),
     )
     add_part(
         Trashed,

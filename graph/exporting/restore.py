@@ -33,6 +33,7 @@ from graph.exporting.export import name_rows, part_lines, snapshot
 from graph.exporting.graph_parts import known_languages
 from graph.exporting.parts import Part, ordered_parts
 from graph.exporting.selecting import Scope, in_project_statement
+from graph.exporting.undo_payloads import assignee_of
 from graph.exporting.values import LineReader
 from graph.locks import lock_project
 
@@ -196,6 +197,8 @@ def _checked(
             row = reader.read(line)
             if part.name == "audiences" and (email := audience_names.user_of(row)):
                 reader.emails.add(email)
+            if part.name == "review_decisions" and (assignee := assignee_of(row)):
+                reader.emails.add(assignee)
         except ValueError as error:
             raise BadExport(part.file, str(error), line=number) from None
         if part.name == "nodes" and (found := _MEMORY_KEY.fullmatch(row["key"])):

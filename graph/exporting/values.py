@@ -99,7 +99,8 @@ def _of_kind(part: Part, column: Field[Any, Any]) -> Look:
     to = target_of(column)
     if to is User:
         return _email
-    if to is not None or column.name in part.translated:
+    is_json = isinstance(column, models.JSONField)
+    if to is not None or (column.name in part.translated and not is_json):
         return _reference
     if isinstance(column, ArrayField):
         return _texts

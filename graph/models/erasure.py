@@ -78,6 +78,14 @@ class ErasedName(InProject):
     words = models.PositiveSmallIntegerField(
         default=0, help_text="Of how many words it is; 0: a key or an address."
     )
+    anonymous = models.BooleanField(
+        default=False,
+        help_text="Of a key: what it writes is read, without its author. Of a name: it "
+        "is taken out of that alone.",
+    )
+    as_written = models.BooleanField(
+        default=False, help_text="A first name: taken out only in these very letters."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

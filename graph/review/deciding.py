@@ -29,7 +29,7 @@ from graph.review.confirming import (
 )
 from graph.review.errors import Collision, NoSuchItem, NotDecidable, ReviewError
 from graph.review.kinds import Decision, ReviewKind, Verb, review_kinds
-from graph.review.reopening import state_of, take_back
+from graph.review.reopening import can_take_back, state_of, take_back
 from graph.review.targets import Targets, targets_of
 
 __all__ = [
@@ -210,6 +210,11 @@ def undo(decision_id: int, by: User) -> ReviewDecision:
         undoes = kind.undos.get(verb)
         if undoes is None and verb not in (Verb.SNOOZE, Verb.ASSIGN):
             raise NotDecidable(f"That it was {DONE[verb]} cannot be taken back.")
+        if not can_take_back(latest):
+            raise NotDecidable(
+                "What would take it back is not here: it was decided in another "
+                "installation, or what it was about was deleted for good."
+            )
         take_back(decision_id, by)
         if undoes is not None:
             item.refresh_from_db()

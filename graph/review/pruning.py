@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -46,6 +47,7 @@ __all__ = [
     "mend_edges",
     "prune",
     "purge_due",
+    "put_away",
     "restore",
     "uncover",
 ]
@@ -87,19 +89,25 @@ def prune(
         lock_project(project)
         plan = plan_to(project, nodes, by)
         check_token(told(project, plan, by), token)
-        rows = _put_away(project, plan, by, reason[:REASON_CHARACTERS], decision, item)
+        rows = put_away(
+            project, plan, by=by, reason=reason, decision=decision, item=item
+        )
     return rows
 
 
-def _put_away(
+def put_away(
     project: Project,
     plan: Plan,
+    *,
     by: User,
     reason: str,
-    decision: ReviewDecision | None,
-    item: int,
+    decision: ReviewDecision | None = None,
+    item: int = 0,
+    token_id: UUID | None = None,
 ) -> list[Trashed]:
-    now = timezone.now()
+    """Put what `plan` names in the trash; for those who have checked who may, in a
+    transaction that holds the project's graph."""
+    now, reason = timezone.now(), reason[:REASON_CHARACTERS]
     values = _values(project, now=now, nodes=plan.nodes, reason=reason, item=item)
     execute(pruning_sql.BURY, values)
     execute(pruning_sql.TRASH_NODES, values)
@@ -127,6 +135,7 @@ def _put_away(
             target=f"node:{node}",
             project=project,
             actor=by,
+            token_id=token_id,
             key=found[node].key,
             reason=reason,
             along=sum(1 for root in plan.along.values() if root == node),

@@ -1,7 +1,8 @@
 """The trash emptied: what lay in it for 30 days is deleted with all that it led to.
 
 Tombstones stay, so that no source brings it back. What others say too stays, less what
-was said here; what people asked and were answered is theirs, and keeps its text.
+was said here; what people asked and were answered is theirs, and keeps its text. What
+was decided of it stays known, by whom and when.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from graph.ingest import after_runs
 from graph.locks import lock_project
 from graph.models import Node, Trashed
 from graph.review import purging_sql
+from graph.review.past import forget_history, keep_history
 from graph.stand_ins import draw_stand_ins
 
 BATCH = 200
@@ -52,6 +54,7 @@ def purge_due(now: datetime | None = None) -> int:
             emptied += purged
         _settle_project(project)
         gone += emptied
+    forget_history(moment)
     return gone
 
 
@@ -77,6 +80,7 @@ def _purge(project: Project, nodes: Sequence[int]) -> None:
     }
     for step in before_purge.values():
         step(project, nodes)
+    keep_history(project, nodes, scope.now)
     texts = fetch(purging_sql.READ_TEXTS, values)
     values["records"] = [row[0] for row in fetch(purging_sql.OWN_RECORDS, values)]
     values["read"] = [row[1] for row in texts]

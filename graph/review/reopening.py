@@ -11,6 +11,7 @@ from connections.models import User, record_audit
 from graph.models import ReviewDecision, ReviewItem
 
 State = ReviewItem.State
+_OPEN = {"state": State.OPEN, "snoozed_until": None, "assigned_to": None}
 
 
 def state_of(item: ReviewItem) -> dict[str, Any]:
@@ -21,6 +22,11 @@ def state_of(item: ReviewItem) -> dict[str, Any]:
         "snoozed_until": until.isoformat() if until else None,
         "assigned_to": item.assigned_to_id,
     }
+
+
+def can_take_back(decision: ReviewDecision) -> bool:
+    """Return whether it is known what there was before a decision."""
+    return "item" in decision.before
 
 
 def put_back(item: ReviewItem, before: dict[str, Any], now: datetime) -> None:
@@ -51,7 +57,8 @@ def take_back(decision_id: int, by: User) -> ReviewDecision | None:
     if decision.undone_at is not None:
         return None
     now = timezone.now()
-    put_back(item, decision.before["item"], now)
+    # Of a decision that was made elsewhere it is not known what there was before.
+    put_back(item, decision.before.get("item") or _OPEN, now)
     item.version += 1
     item.held_by = item.held_until = None
     item.save()

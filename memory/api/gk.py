@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from connections.api.parameters import Parameters, project_or_only
-from connections.api.permissions import caller
+from connections.api.permissions import caller, token_of
 from memory.api.gk_serializers import (
     EnvironmentResponse,
     MemoryGraphParameters,
@@ -19,6 +19,7 @@ from memory.api.gk_serializers import (
 )
 from memory.environments import environment
 from memory.gk import memory_graph
+from retrieval.auditing import note_search
 
 
 class NoParameters(Parameters):
@@ -40,6 +41,16 @@ class MemoryGraphView(APIView):
         asked = MemoryGraphParameters.of_query(request)
         project = project_or_only(request, asked.pop("project", None))
         view = memory_graph(caller(request), project, **asked)
+        if query := asked.get("query", "").strip():
+            note_search(
+                project,
+                caller(request),
+                query,
+                view.node_ids,
+                through="memory",
+                found=len(view.shape.nodes),
+                token_id=token_of(request),
+            )
         return _timed(view.as_json(), started)
 
 

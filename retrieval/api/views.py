@@ -8,8 +8,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from connections.api.parameters import JSONBody, project_or_only
-from connections.api.permissions import caller
+from connections.api.permissions import caller, token_of
 from retrieval.api.serializers import SearchParameters, SearchResponse
+from retrieval.auditing import note_search
 from retrieval.search import search
 
 
@@ -27,13 +28,24 @@ class SearchView(APIView):
     )
     def post(self, request: Request) -> Response:
         asked = SearchParameters.of_body(request)
+        project = project_or_only(request, asked.get("project"))
         found = search(
-            project_or_only(request, asked.get("project")),
+            project,
             asked["query"],
             user=caller(request),
             limit=asked["limit"],
             profile=asked["profile"],
             filters=SearchParameters.filters_of(asked),
             ignore=asked.get("ignore", ()),
+        )
+        note_search(
+            project,
+            caller(request),
+            found.query,
+            (result.node_id for result in found.results),
+            through="api",
+            found=len(found.results),
+            token_id=token_of(request),
+            profile=found.profile,
         )
         return Response(found.as_json())

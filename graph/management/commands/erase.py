@@ -30,6 +30,17 @@ class Command(ProjectCommand):
             "--dry-run", action="store_true", help="only say what would go"
         )
         parser.add_argument("--yes", action="store_true", help="do it without asking")
+        parser.add_argument(
+            "--keep-messages",
+            action="store_true",
+            help="of a person: keep what they wrote, without its author",
+        )
+        parser.add_argument(
+            "--first-names",
+            action="store_true",
+            help="of a person: take out their bare first name, too, where nobody else "
+            "bears it",
+        )
         parser.add_argument("--reason", default="", help="kept in the audit")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,7 +49,7 @@ class Command(ProjectCommand):
             if options["what"] == RESUME:
                 self._resume(project, options)
                 return
-            plan = self._plan(project, options["what"], options["name"])
+            plan = self._plan(project, options)
             if options["dry_run"]:
                 self._show_plan(plan, options)
                 return
@@ -54,11 +65,15 @@ class Command(ProjectCommand):
             raise CommandError(str(error)) from error
         self._show(report, options)
 
-    def _plan(self, project: Project, what: str, name: str) -> Plan:
+    def _plan(self, project: Project, options: dict[str, Any]) -> Plan:
+        what, name = options["what"], options["name"]
+        keeps, first = options["keep_messages"], options["first_names"]
         if not name:
             raise CommandError(f"Name the {what} to erase.")
         if what == Erasure.Kind.PERSON:
-            return plan_person(project, name)
+            return plan_person(project, name, keep_messages=keeps, scrub_first=first)
+        if keeps or first:
+            raise CommandError("Only a person has messages to keep and first names.")
         source = Source.objects.filter(project=project, name=name).first()
         if source is None:
             known = project.sources.order_by("name").values_list("name", flat=True)
@@ -102,6 +117,9 @@ class Command(ProjectCommand):
             "identities": list(plan.keys),
             "names_kept": plan.ambiguous,
             "has_account": plan.has_account,
+            "messages_kept": plan.kept,
+            "first_names": [asdict(first) for first in plan.first_names],
+            "first_names_erased": plan.first_scrubbed,
         }
         if options["json"]:
             self.print_json(answer)

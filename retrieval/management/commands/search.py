@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from connections.management.base import ProjectCommand, find_user
 from connections.refusals import Refused
 from connections.registry import UnknownName
+from retrieval.auditing import note_search
 from retrieval.profiles import profiles
 from retrieval.results import Filters
 from retrieval.search import search
@@ -30,11 +31,12 @@ class Command(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["limit"] < 1:
             raise CommandError("--limit must be 1 or more.")
+        project, user = self.project(options["project"]), find_user(options["user"])
         try:
             answer = search(
-                self.project(options["project"]),
+                project,
                 options["query"],
-                user=find_user(options["user"]),
+                user=user,
                 limit=options["limit"],
                 profile=options["profile"],
                 filters=Filters(
@@ -43,6 +45,15 @@ class Command(ProjectCommand):
             )
         except (UnknownName, Refused) as error:
             raise CommandError(str(error)) from error
+        note_search(
+            project,
+            user,
+            answer.query,
+            (result.node_id for result in answer.results),
+            through="command",
+            found=len(answer.results),
+            profile=answer.profile,
+        )
         if options["json"]:
             self.print_json(answer.as_json())
             return

@@ -310,7 +310,12 @@ def _answer(client: Any, method: str, path: str, data: dict[str, Any]) -> Any:
         return client.get(path)
     if path.startswith(f"/{API}"):
         return client.generic(
-            method.upper(), path, json.dumps(data), content_type="application/json"
+            method.upper(),
+            path,
+            json.dumps(data),
+            content_type="application/json",
+            # Whatever it is now: who may change it is asked here.
+            HTTP_IF_MATCH="*",
         )
     return client.post(path, data)
 

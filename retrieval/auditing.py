@@ -1,0 +1,43 @@
+"""Searches in the audit: what was asked, how much was found, and what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from connections.audit_notes import note_read
+from connections.models import Project, User
+from connections.records import JSON
+
+VERB = "search.made"
+# More than a page shows, and than one looks through.
+NODES_MOST = 200
+
+
+def note_search(
+    project: Project,
+    user: User | None,
+    query: str,
+    nodes: Iterable[int],
+    *,
+    through: str,
+    found: int,
+    token_id: UUID | None = None,
+    profile: str = "",
+) -> None:
+    """Audit a search once its answer is known; `nodes` are those that are shown.
+
+    `user` None is an operator, who searches without being a member.
+    """
+    seen: list[JSON] = [*nodes]
+    note_read(
+        VERB,
+        target=through,
+        project=project,
+        actor=user,
+        token_id=token_id,
+        query=query,
+        profile=profile,
+        found=found,
+        nodes=seen[:NODES_MOST],
+    )
