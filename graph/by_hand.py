@@ -33,6 +33,7 @@ from graph.hand import (
     audit_write,
     write_record,
 )
+from graph.language import detect_language
 from graph.locks import lock_project
 from graph.merged import describe, resolved
 from graph.models import Merge, Node, Tombstone
@@ -208,6 +209,7 @@ def prove(
         scope, f"{by.user.pk}:{key}", asdict(draft), words, audience, by
     )
     own = fetch("SELECT n.key, n.language FROM graph_nodes n WHERE n.id = %s", [node])
+    language = detect_language(clean_text(draft.content)) or own[0][1]
     execute(ingest_sql.KEEP_ASSERTIONS, [[node]])
     values = {
         "tenant": scope.key[0],
@@ -216,7 +218,7 @@ def prove(
         "node": node,
         "quote": "",
         "via": key if own[0][0] != key else "",
-        "assertion": Jsonb(_assertion(draft, own[0][1], scope.now)),
+        "assertion": Jsonb(_assertion(draft, language, scope.now)),
     }
     execute(sql.PROVE_NODE, values)
     execute(sql.NO_LONGER_IMPLIED, {**values, "origin": by.origin})

@@ -99,6 +99,17 @@ def test_a_change_is_there_proven_audited_and_found_by_its_words(project, by):
     assert find_gaps(project) == Gaps((), ())
 
 
+def test_words_in_another_language_are_found_by_its_stems(project, by):
+    node = write(project, by, content="It loads.")
+    german = (
+        "Die Pumpen werden jeden Montag gewartet, weil sie sonst verstopfen und das "
+        "Wasser in den Kellern stehen bleibt, bis jemand kommt und sie reinigt."
+    )
+    now = change(project, node, by, content=german)
+    assert (node.language, now.language) == ("english", "german")
+    assert "'pump'" in now.search_vector
+
+
 def test_what_another_wrote_is_changed_and_stands_behind(project, by, second):
     node = write(project, by, content="Loads.", tags=["one"])
     now = change(project, node, second, title="Acme Unloader", tags=["two"])
