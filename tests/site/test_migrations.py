@@ -54,6 +54,7 @@ def _without_collector() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.timeout(400)  # every migration twice, beside whatever else runs
 @pytest.mark.usefixtures("_without_collector")
 def test_migrations_go_back_to_nothing_and_forth_again(scratch):
     full = tables(scratch)

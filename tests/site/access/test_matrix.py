@@ -102,6 +102,7 @@ def test_every_address_and_every_model_of_the_admin_has_an_expectation() -> None
         assert named - plain <= set(MODELS[label]), label
 
 
+@pytest.mark.timeout(400)  # thousands of requests, beside whatever else runs
 def test_nothing_leaks_and_nobody_writes_beyond_their_role(company: Company) -> None:
     walk = walked(company)
     leaks = [fault for fault in walk.faults if "leaks" in fault]
