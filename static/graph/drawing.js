@@ -111,7 +111,7 @@ export class Drawing {
 
   // One frame of the page after another, so that it answers meanwhile.
   goOn() {
-    if (!this.rest.length) { this.stage.dataset.whole = ""; return; }
+    if (!this.rest.length) { this.stage.dataset.whole = this.cy.edges("[!more]").length; return; }
     requestAnimationFrame(() => setTimeout(() => { this.more(NEXT); this.goOn(); }));
   }
 
