@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 from django.db.models import F
 from django.db.models.functions import Left
+from django.utils import timezone
 
 from graph.best_paths import best_paths
 from graph.explanations import Explained, explained, summary
@@ -51,6 +52,15 @@ class Drawn:
     @property
     def family(self) -> str:
         return family_of(self.node.node_type)
+
+    @property
+    def about(self) -> str:
+        """Return its type and, where it has one, its day, as a list says them."""
+        moment = self.node.occurred_at
+        if moment is None:
+            return self.node.node_type
+        day = timezone.localtime(moment)
+        return f"{self.node.node_type}, {day.day} {day:%b} {day.year}"
 
     @property
     def name(self) -> str:

@@ -239,7 +239,7 @@ function tools() {
   document.querySelector("[data-png]").addEventListener("click", () => {
     const paper = getComputedStyle(stage).backgroundColor;
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(drawing.cy.png({ output: "blob", full: true, scale: 2, maxWidth: 6000, maxHeight: 6000, bg: paper }));
+    link.href = URL.createObjectURL(drawing.png(paper));
     link.download = "graph.png";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);

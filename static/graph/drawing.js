@@ -2,8 +2,12 @@
 
 const SIGNS = { person: "ellipse", place: "round-rectangle", said: "round-rectangle", thing: "diamond" };
 const MANY = 300;
+// Of many edges the heaviest are drawn with the nodes, the others after them.
+const FIRST = 600, NEXT = 2000;
 // The room of a node with its name: what comes later looks for a free one.
 const WIDE = 96, HIGH = 46, SPOTS = 400;
+// The room around all that is drawn, and how small and large it may begin.
+const EDGE = 34, LEAST = 0.03, MOST = 1.4;
 const NAMED = 11, LETTER = 0.56, LONGEST = 22;
 
 // Custom properties that refer to others are resolved on an element's own colour.
@@ -53,7 +57,7 @@ function styles(stage, isLarge) {
       "text-rotation": "autorotate", "text-background-color": colour("--card"),
       "text-background-opacity": 0.92, "text-background-padding": 2,
     } },
-    { selector: "node.mute", style: { "text-opacity": 0 } },
+    { selector: "node.mute", style: { label: "" } },
     { selector: ".far", style: { opacity: 0.16 } },
     { selector: "node.centre", style: { "border-width": 3, "font-weight": 700 } },
     { selector: "node.chosen", style: { "border-width": 3.5, "border-color": colour("--accent") } },
@@ -74,6 +78,7 @@ export class Drawing {
     this.stage = stage;
     this.centre = centre;
     this.waiting = 0;
+    this.rest = [];
   }
 
   begin(answer) {
@@ -85,27 +90,54 @@ export class Drawing {
     this.larger = isLarge ? 0.75 : Math.min(2.4, Math.max(1, 0.7 / room));
     const ties = new Map();
     for (const { source, target } of answer.edges) for (const end of [source, target]) ties.set(end, (ties.get(end) || 0) + 1);
+    const edges = answer.edges.map((edge) => this.edgeOf(edge));
+    this.rest = isLarge ? edges.splice(FIRST) : [];
     this.cy = cytoscape({
-      container: this.stage, style: styles(this.stage, isLarge), minZoom: 0.03, maxZoom: 4,
-      elements: [...answer.nodes.map((node) => this.nodeOf(node, node, ties.get(node.id))), ...answer.edges.map((edge) => this.edgeOf(edge))],
-      layout: { name: "preset", fit: true, padding: 34 },
+      container: this.stage, style: styles(this.stage, isLarge), minZoom: LEAST, maxZoom: 4,
+      elements: [...answer.nodes.map((node) => this.nodeOf(node, node, ties.get(node.id))), ...edges],
+      layout: { name: "preset", fit: false }, ...this.fitting(answer.nodes, ties),
       hideEdgesOnViewport: isLarge, textureOnViewport: isLarge, pixelRatio: isLarge ? 1 : "auto",
       boxSelectionEnabled: false,
     });
     this.addMore(answer.more);
-    this.whole();
+    if (!isLarge) this.whole();
     this.cy.on("pan zoom resize", () => this.soon());
     this.cy.on("mouseover", "node, edge", (event) => { this.stage.classList.add("is-over"); this.say(event.target); });
     this.cy.on("mouseout", "node, edge", () => { this.stage.classList.remove("is-over"); this.cy.edges(".said").not(".kept").removeClass("said"); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.cy.style(styles(this.stage, isLarge)));
     this.name();
+    this.goOn();
+  }
+
+  // One frame of the page after another, so that it answers meanwhile.
+  goOn() {
+    if (!this.rest.length) { this.stage.dataset.whole = this.cy.edges("[!more]").length; return; }
+    requestAnimationFrame(() => setTimeout(() => { this.more(NEXT); this.goOn(); }));
+  }
+
+  more(number) {
+    const there = (id) => this.cy.getElementById(id).nonempty();
+    const some = this.rest.splice(0, number);
+    this.cy.add(some.filter(({ data }) => !there(data.id) && there(data.source) && there(data.target)));
+  }
+
+  // Where all nodes are in sight: cytoscape would measure every edge and name for it.
+  fitting(nodes, ties) {
+    const far = nodes.map(({ id, x, y }) => ({ x, y, half: this.size(ties.get(id) || 0) / 2 }));
+    const x1 = Math.min(...far.map(({ x, half }) => x - half)), x2 = Math.max(...far.map(({ x, half }) => x + half));
+    const y1 = Math.min(...far.map(({ y, half }) => y - half)), y2 = Math.max(...far.map(({ y, half }) => y + half));
+    const { clientWidth: wide, clientHeight: high } = this.stage;
+    const zoom = Math.min(MOST, (wide - 2 * EDGE) / (x2 - x1), (high - 2 * EDGE) / (y2 - y1));
+    if (!(zoom > LEAST)) return {};
+    return { zoom, pan: { x: (wide - zoom * (x1 + x2)) / 2, y: (high - zoom * (y1 + y2)) / 2 } };
   }
 
   nodeOf(node, { x, y }, ties = 0) {
     const size = this.size(ties);
     return {
-      group: "nodes", position: { x, y }, classes: String(node.id) === this.centre ? "centre" : "",
-      data: { ...node, id: String(node.id), label: cut(node.name || node.key), size, low: size * 0.68 },
+      // Nameless until it is known for which names there is room.
+      group: "nodes", position: { x, y }, classes: String(node.id) === this.centre ? "centre mute" : "mute",
+      data: { ...node, id: String(node.id), label: cut(node.name || node.key), ties, size, low: size * 0.68 },
     };
   }
 
@@ -123,8 +155,8 @@ export class Drawing {
 
   resize() {
     this.cy.batch(() => this.cy.nodes("[!more]").forEach((node) => {
-      const size = this.size(node.degree(false));
-      if (size !== node.data("size")) node.data({ size, low: size * 0.68 });
+      const ties = node.degree(false), size = this.size(ties);
+      if (ties !== node.data("ties")) node.data({ ties, size, low: size * 0.68 });
     }));
   }
 
@@ -150,6 +182,7 @@ export class Drawing {
 
   // Nodes that are drawn stay where they are; new ones come near to where they belong.
   add(answer, beside) {
+    this.more(this.rest.length);
     const offset = this.offset(answer.nodes);
     for (const node of answer.nodes) {
       if (this.cy.getElementById(String(node.id)).nonempty()) continue;
@@ -192,6 +225,7 @@ export class Drawing {
 
   // What the server no longer shows goes; what is new comes.
   replace(answer) {
+    this.rest = [];
     const kept = new Set([...answer.nodes.map((node) => String(node.id)), ...answer.edges.map((edge) => `edge ${edge.id}`)]);
     this.cy.elements().filter((each) => !kept.has(each.id())).remove();
     this.add(answer);
@@ -201,8 +235,8 @@ export class Drawing {
   }
 
   whole() {
-    this.cy.fit(undefined, 34);
-    if (this.cy.zoom() > 1.4) this.cy.zoom(1.4);
+    this.cy.fit(undefined, EDGE);
+    if (this.cy.zoom() > MOST) this.cy.zoom(MOST);
     this.cy.center();
   }
 
@@ -218,6 +252,7 @@ export class Drawing {
 
   // One node with what it is tied to stands out; none: all do.
   mark(id) {
+    this.more(this.rest.length);
     this.cy.elements(".far, .near, .chosen, .said, .kept, .way").removeClass("far near chosen said kept way");
     const node = id ? this.cy.getElementById(id) : this.cy.collection();
     if (node.empty()) { this.soon(); return; }
@@ -237,8 +272,13 @@ export class Drawing {
     way.addClass("way");
     way.edges().addClass("said kept");
     if (way.nonempty()) this.cy.fit(way, 90);
-    if (this.cy.zoom() > 1.4) { this.cy.zoom(1.4); this.cy.center(way); }
+    if (this.cy.zoom() > MOST) { this.cy.zoom(MOST); this.cy.center(way); }
     this.soon();
+  }
+
+  png(paper) {
+    this.more(this.rest.length);
+    return this.cy.png({ output: "blob", full: true, scale: 2, maxWidth: 6000, maxHeight: 6000, bg: paper });
   }
 
   show(id) {
@@ -257,8 +297,8 @@ export class Drawing {
   name() {
     const zoom = this.cy.zoom(), size = NAMED / Math.min(Math.max(zoom, 0.02), 1.15);
     const rank = (node) => (node.hasClass("chosen") ? 4000 : 0) + (node.hasClass("way") ? 3000 : 0)
-      + (node.hasClass("centre") ? 2000 : 0) - (node.hasClass("far") ? 5000 : 0) + node.degree(false);
-    const nodes = this.cy.nodes("[!more]").toArray().sort((a, b) => rank(b) - rank(a));
+      + (node.hasClass("centre") ? 2000 : 0) - (node.hasClass("far") ? 5000 : 0) + node.data("ties");
+    const nodes = this.cy.nodes("[!more]").toArray().map((node) => [rank(node), node]).sort(([a], [b]) => b - a).map(([, node]) => node);
     const more = this.cy.nodes("[?more]"), readable = Math.max(1, 0.9 / zoom);
     const bodies = nodes.map((node) => {
       const { x, y } = node.renderedPosition(), wide = node.data("size") * zoom / 2, high = node.data("low") * zoom / 2;

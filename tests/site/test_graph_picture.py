@@ -66,6 +66,22 @@ def test_it_is_drawn_expanded_filtered_and_slides_over_its_days(
     assert too_wide(page) == []
 
 
+def test_of_many_edges_the_rest_is_drawn_after_the_heaviest(
+    page: Page, room: Node
+) -> None:
+    project, count = room.project, 310
+    posts = [make_node(project, f"many{n}", f"Many {n}") for n in range(count)]
+    for n, post in enumerate(posts):
+        for step in (1, 2):
+            make_edge(post, posts[(n + step) % count], "mentions")
+    begin(page, f"/graph/?whole=1&project={project.path}")
+    stage = page.locator("#graph[data-whole]")
+    expect(stage).to_be_visible()
+    drawn = int(stage.get_attribute("data-whole") or 0)
+    assert drawn >= 2 * count + POSTS
+    expect(page.locator("[data-count]")).to_contain_text(f" {drawn} edges.")
+
+
 def test_the_list_does_by_keys_what_the_picture_does(page: Page, room: Node) -> None:
     begin(page, f"/graph/?node={room.pk}")
     page.get_by_role("link", name="Ann of the room").focus()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.copying import fetch
 from graph.models import ReviewItem
 from graph.review import flagging
 from graph.review.flagging import Flags, flag, priority_of
@@ -14,6 +15,8 @@ from tests.factories import NOON, make_node, make_project, make_review_item
 from tests.graph.review.items import decide, flagged, items
 
 pytestmark = pytest.mark.django_db
+# Who locked or replaced each row last; 0: nobody did.
+LOCKED = "SELECT i.xmax::text FROM graph_review_items i ORDER BY i.id"
 
 
 @pytest.fixture
@@ -55,6 +58,14 @@ class TestNewItems:
         before = list(ReviewItem.objects.order_by("id").values())
         assert put(project, *found) == Flags(unchanged=3)
         assert list(ReviewItem.objects.order_by("id").values()) == before
+
+    def test_the_same_again_does_not_even_lock_what_is_there(self, project, nodes):
+        found = [flagged(node, age_days=91, threshold=90) for node in nodes]
+        put(project, *found)
+        put(project, *found)
+        assert fetch(LOCKED, []) == [("0",)] * 3
+        put(project, flagged(nodes[0], uses=5), *found[1:])
+        assert [item.version for item in items(project)] == [1, 0, 0]
 
     def test_more_than_a_batch_is_written_whole(self, project, nodes, monkeypatch):
         monkeypatch.setattr(flagging, "BATCH", 2)
