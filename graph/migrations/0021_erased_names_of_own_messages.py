@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("graph", "0019_review_order")]
+    dependencies = [("graph", "0020_queue_orders")]
     operations = [
         migrations.AddField(
             model_name="erasedname",
