@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from connections.admin_scope import capped_count, projects_of, staff
-from connections.models import ModelUsage, Project, SavedView, Source, User
+from connections.models import Audit, ModelUsage, Project, SavedView, Source, User
 from connections.roles import Act, may
 from connections.saved_views import address_of_view
 from fabric_site import dashboard_charts as charts
@@ -198,7 +198,9 @@ def _charts(
         charts.degrees(latest["degrees"], project),
         charts.hubs(latest["degrees"], _visible_hubs(latest["degrees"], user, project)),
         charts.stale(latest["stale"], latest["nodes"], project),
-        charts.answers(courses["answers"]),
+        charts.answers(
+            courses["answers"], project, reads_audit=may_view(Audit, request)
+        ),
         charts.contributions(courses["arms"]),
     ]
     if may_view(Feedback, request):
@@ -217,6 +219,7 @@ def _queue_chart(queues: list[QueueSize], project: Project) -> Chart:
     return Chart(
         title="The review queue",
         kind="stacked",
+        unit="items",
         says=f"{said(sum(each.open for each in queues))} items wait, by kind",
         axis="kind",
         heads=(Head("open"), Head("snoozed")),

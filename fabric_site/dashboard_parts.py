@@ -44,7 +44,8 @@ class Row:
 class Chart:
     """A picture and the table that says the same; `says` is the picture in a sentence.
 
-    Large and small numbers side by side need a `logarithmic` scale.
+    `unit` is what the numbers count; large and small ones side by side need a
+    `logarithmic` scale.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Chart:
     axis: str
     heads: Sequence[Head]
     rows: Sequence[Row]
+    unit: str = ""
     note: str = ""
     link: str = ""
     empty: str = "Nothing was counted yet."
@@ -105,6 +107,11 @@ class Dashboard:
     tiles: Sequence[Tile] = ()
     charts: Sequence[Chart] = ()
     listings: Sequence[Listing] = field(default_factory=tuple)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is no chart, for there is nothing yet to draw."""
+        return bool(self.charts) and all(chart.is_empty for chart in self.charts)
 
 
 def said(value: float | None) -> str:

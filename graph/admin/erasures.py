@@ -39,6 +39,7 @@ class WhoForm(forms.Form):
     name = forms.CharField(
         max_length=600,
         label="Address, or key of an account or a person",
+        help_text="Such as ann@example.com, or slack-user:U123 as a node's page has it.",
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -103,6 +104,8 @@ class ErasureAdmin(ReadOnlyAdmin):
         mine = projects_where(staff(request), Act.ERASE).select_related("tenant")
         form = WhoForm(request.POST or request.GET or None)
         form.fields["project"].queryset = mine  # type: ignore[attr-defined] # a choice
+        if len(mine) == 1:
+            form.initial["project"] = mine[0]
         if form.is_valid():
             try:
                 plan = plan_person(
@@ -143,6 +146,7 @@ class ErasureAdmin(ReadOnlyAdmin):
         shown = {
             **self.admin_site.each_context(request),
             "title": "Erase for good",
+            "page_title": "Erase for good",
             "opts": self.opts,
             **context,
         }
