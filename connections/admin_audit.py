@@ -40,6 +40,7 @@ PAGES = {
     "node": "admin:graph_node_change",
     "edge": "admin:graph_edge_change",
     "record": "admin:graph_record_change",
+    "review": "admin:graph_reviewitem_change",
 }
 
 # What a target is whose number or id stands alone, by what its verb begins with.

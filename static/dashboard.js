@@ -35,7 +35,7 @@ function paint(Chart, table, panel, colour) {
   const names = {
     stacked: kind === "stacked",
     grid: { display: false },
-    ticks: { color: colour("--fabric-soft"), autoSkip: !isLying, maxRotation: 0, callback: (at) => short(labels[at]) },
+    ticks: { color: colour("--fabric-soft"), autoSkip: !isLying, autoSkipPadding: 14, maxRotation: 0, callback: (at) => short(labels[at]) },
     border: { color: colour("--fabric-line") },
   };
   const numbers = {
