@@ -29,7 +29,19 @@ document.addEventListener("keydown", (event) => {
   target.click();
 });
 
+// Past the navigation, which is long, with one key.
+function skipTo(content) {
+  if (!content) return;
+  content.tabIndex = -1;
+  const skip = document.createElement("a");
+  skip.href = "#content";
+  skip.className = "fabric-skip";
+  skip.textContent = "Skip to the content";
+  document.body.prepend(skip);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+  skipTo(document.getElementById("content"));
   const main = document.getElementById("main");
   if (main) main.role = "main";
   const home = document.querySelector("#nav-sidebar a[href]");

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owne
 QUEUE = "/admin/graph/reviewitem/"
 CLAIMS = (
     ("The old price list stays for Penhallow", "decision", 212, 90, 14),
-    ("Orders over 500 go out by courier", "pattern", 260, 180, 9),
+    (f"Orders over 500 go out by {'Kurier' * 20}", "pattern", 260, 180, 9),
     ("The north cold store is read by hand", "decision", 131, 90, 4),
     ("Labels are printed with LabelJet 4", "technology", 150, 120, 2),
 )
