@@ -205,7 +205,8 @@ def test_the_first_page_reads_few_rows_however_large_the_graph_is(
     counted = [
         q["sql"]
         for q in asked.captured_queries
-        if "COUNT(" in q["sql"] and " LIMIT " not in q["sql"]
+        # A statement that was prepared on the server has no text here.
+        if q["sql"] and "COUNT(" in q["sql"] and " LIMIT " not in q["sql"]
     ]
     assert counted == []
 

@@ -72,7 +72,7 @@ def test_the_list_does_by_keys_what_the_picture_does(page: Page, room: Node) -> 
     page.keyboard.press("Enter")
     panel = page.locator("[data-panel]")
     expect(panel.get_by_role("heading")).to_have_text("Ann of the room")
-    expect(panel.locator("[data-facts]")).to_contain_text("mentions")
+    expect(panel.locator("[data-facts]")).to_contain_text("mentioned by")
     expect(panel.get_by_role("link", name="Why it is here")).to_have_attribute(
         "href", re.compile(r"/nodes/\d+/#evidence")
     )

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owne
 QUEUE = "/admin/graph/reviewitem/"
 CLAIMS = (
     ("The old price list stays for Penhallow", "decision", 212, 90, 14),
-    (f"Orders over 500 go out by {'Kurier' * 20}", "pattern", 260, 180, 9),
+    ("Orders over 500 go out by courier", "pattern", 260, 180, 9),
     ("The north cold store is read by hand", "decision", 131, 90, 4),
     ("Labels are printed with LabelJet 4", "technology", 150, 120, 2),
 )
@@ -181,6 +181,10 @@ def test_the_pages_fit_a_phone_and_the_dark(page: Page, items) -> None:
         subject="twins", priority=20, why="They say the same in other words.",
     )  # fmt: skip
     hold(items[3].pk, make_reviewer(Project.objects.get()))
+    # A word without an end, wherever the item shows words.
+    long = f"Orders go out by {'Kurier' * 30}"
+    Node.objects.filter(pk=items[0].node_id).update(title=long, content=long)
+    Evidence.objects.filter(node_id=items[0].node_id).update(quote=long)
     page.emulate_media(color_scheme="dark")
     two = ReviewItem.objects.get(kind="duplicate")
     for name, address in (
