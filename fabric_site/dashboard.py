@@ -102,10 +102,14 @@ def _of_project(request: HttpRequest, user: User, project: Project) -> Dashboard
     latest = latest_of(project, ("nodes", "edges", "degrees", "stale"))
     queues = waiting(user, project)
     tiles = _tiles(request, project, courses, latest, queues)
+    drawn = tuple(_charts(request, user, project, courses, latest, queues))
+    # What was read may not be counted yet.
+    nodes = Node.objects.filter(tenant_id=project.tenant_id, project=project)
     return Dashboard(
         tuple(tile for tile in tiles if tile),
-        tuple(_charts(request, user, project, courses, latest, queues)),
+        drawn,
         _listings(request, project),
+        is_bare=all(chart.is_empty for chart in drawn) and not nodes.exists(),
     )
 
 

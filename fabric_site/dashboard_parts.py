@@ -102,16 +102,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """All that the first page shows of a project to one reader."""
+    """All that the first page shows of a project to one reader; a bare one has no
+    node, so that there is nothing to draw."""
 
     tiles: Sequence[Tile] = ()
     charts: Sequence[Chart] = ()
     listings: Sequence[Listing] = field(default_factory=tuple)
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether there is no chart, for there is nothing yet to draw."""
-        return bool(self.charts) and all(chart.is_empty for chart in self.charts)
+    is_bare: bool = False
 
 
 def said(value: float | None) -> str:

@@ -152,6 +152,8 @@ def test_an_empty_project_says_what_to_do_first_instead_of_empty_charts(
     assert "Nothing is in acme/empty yet." in bare
     assert "manage.py ingest folder PATH --project acme/empty" in bare
     assert "data-figure" not in bare
+    make_node(empty)  # read, and not counted yet
+    assert "Nothing is in" not in page_of(client, user)
     project.memberships.create(user=user, role=Role.ADMIN)
     full = page_of(client, user, project="acme/main")
     assert "Nothing is in" not in full
