@@ -40,7 +40,11 @@ PAGES = {
     "node": "admin:graph_node_change",
     "edge": "admin:graph_edge_change",
     "record": "admin:graph_record_change",
+    "review": "admin:graph_reviewitem_change",
 }
+
+# What a target is whose number or id stands alone, by what its verb begins with.
+NUMBERED = {"feedback": "answer", "question": "conversation"}
 
 
 class VerbFilter(DropdownFilter):
@@ -68,7 +72,7 @@ class AuditAdmin(ReadOnlyAdmin):
 
     view_act = Act.READ_AUDIT
     list_before_template = "admin/audit/state.html"
-    list_display = ("at", "verb", "target", "who", "of_project", "state")
+    list_display = ("at", "verb", "target_link", "who", "of_project", "state")
     list_filter = (
         VerbFilter,
         ("project", OwnRelatedFilter),
@@ -138,6 +142,17 @@ class AuditAdmin(ReadOnlyAdmin):
         shown = {"checks": self._checks(request), **(extra_context or {})}
         return super().changelist_view(request, shown)  # type: ignore[no-any-return]
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Return a row; it is never changed, so that it has no history of its own."""
+        shown = {"show_history": False, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, shown)  # type: ignore[no-any-return]
+
     def export_view(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         """Send the rows that one may read as JSON lines; that one did is audited."""
         if request.method != "POST":
@@ -187,13 +202,13 @@ class AuditAdmin(ReadOnlyAdmin):
 
     @display(description="target")
     def target_link(self, audit: Audit) -> SafeString | str:
-        address = _address(audit)
+        address, name = _address(audit), _named(audit)
         if not address:
-            return audit.target
+            return name
         return format_html(
             '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>',
             address,
-            audit.target,
+            name,
         )
 
     @display(description="detail")
@@ -210,6 +225,15 @@ def _audited_by(user: User) -> tuple[list[int], list[int]]:
     projects = projects_where(user, Act.READ_AUDIT).values_list("pk", flat=True)
     tenants = tenants_where(user, Act.READ_AUDIT).values_list("pk", flat=True)
     return list(projects), list(tenants)
+
+
+def _named(audit: Audit) -> str:
+    """Return a target with what it is, where it is stored as a bare number."""
+    subject = audit.verb.partition(".")[0]
+    kind = "answer" if audit.verb == "memory.turn_remembered" else NUMBERED.get(subject)
+    if kind is None or not audit.target:
+        return audit.target
+    return f"{kind} {audit.target.partition('-')[0]}"
 
 
 def _address(audit: Audit) -> str:

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from connections.admin_scope import capped_count, projects_of, staff
-from connections.models import ModelUsage, Project, SavedView, Source, User
+from connections.models import Audit, ModelUsage, Project, SavedView, Source, User
 from connections.roles import Act, may
 from connections.saved_views import address_of_view
 from fabric_site import dashboard_charts as charts
@@ -102,10 +102,14 @@ def _of_project(request: HttpRequest, user: User, project: Project) -> Dashboard
     latest = latest_of(project, ("nodes", "edges", "degrees", "stale"))
     queues = waiting(user, project)
     tiles = _tiles(request, project, courses, latest, queues)
+    drawn = tuple(_charts(request, user, project, courses, latest, queues))
+    # What was read may not be counted yet.
+    nodes = Node.objects.filter(tenant_id=project.tenant_id, project=project)
     return Dashboard(
         tuple(tile for tile in tiles if tile),
-        tuple(_charts(request, user, project, courses, latest, queues)),
+        drawn,
         _listings(request, project),
+        is_bare=all(chart.is_empty for chart in drawn) and not nodes.exists(),
     )
 
 
@@ -198,7 +202,9 @@ def _charts(
         charts.degrees(latest["degrees"], project),
         charts.hubs(latest["degrees"], _visible_hubs(latest["degrees"], user, project)),
         charts.stale(latest["stale"], latest["nodes"], project),
-        charts.answers(courses["answers"]),
+        charts.answers(
+            courses["answers"], project, reads_audit=may_view(Audit, request)
+        ),
         charts.contributions(courses["arms"]),
     ]
     if may_view(Feedback, request):
@@ -217,6 +223,7 @@ def _queue_chart(queues: list[QueueSize], project: Project) -> Chart:
     return Chart(
         title="The review queue",
         kind="stacked",
+        unit="items",
         says=f"{said(sum(each.open for each in queues))} items wait, by kind",
         axis="kind",
         heads=(Head("open"), Head("snoozed")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
-from connections.models import ModelUsage, Project, Source
+from connections.models import Audit, ModelUsage, Project, Source
 from fabric_site.dashboard_parts import Cell, Chart, Head, Row, listed, said
 from graph.figures.reading import Course
 from graph.models import Edge, Node, Record
@@ -29,17 +29,14 @@ def came_in(course: Course, project: Project, sources: Sequence[Source]) -> Char
         query: dict[str, object] = {"project": project.pk}
         if label:
             query["source__id__exact"] = label
-        if day:
-            for end, hour in zip(("from", "to"), DAY_ENDS, strict=True):
-                query[f"first_fetched_at_{end}_0"] = day.isoformat()
-                query[f"first_fetched_at_{end}_1"] = hour
-        return listed(Record, **query)
+        return listed(Record, **query, **_of_day("first_fetched_at", day))
 
     total = sum(course.totals.values())
     return _daily(
         course,
         title="What came in",
         kind="stacked",
+        unit="records",
         says=f"{said(total)} records in {len(course.days)} days, by source",
         name=lambda label: names.get(label, f"source {label}, removed"),
         link=records,
@@ -63,6 +60,7 @@ def growth(course: Course, project: Project, *, of_nodes: bool) -> Chart:
         course,
         title=f"{what} by {by}",
         kind="lines",
+        unit=what.lower(),
         says=f"{said(total)} {what.lower()} now, by {by}, over {len(course.days)} days",
         name=lambda label: label.replace("_", " "),
         link=rows,
@@ -92,6 +90,7 @@ def degrees(latest: Mapping[str, float], project: Project) -> Chart:
     return Chart(
         title="Edges of a node",
         kind="bars",
+        unit="nodes",
         says=f"nodes by how many live edges they have; {said(alone)} have none",
         axis="edges",
         heads=(Head("nodes"),),
@@ -123,6 +122,7 @@ def hubs(
     return Chart(
         title="Hubs",
         kind="bars",
+        unit="edges",
         says="the nodes with the most live edges, of those you may see",
         axis="node",
         heads=(Head("edges"),),
@@ -149,6 +149,7 @@ def stale(
     return Chart(
         title="Older than allowed",
         kind="stacked",
+        unit="nodes",
         says=f"{said(sum(latest.values()))} nodes are older than their type's threshold",
         axis="type",
         heads=(
@@ -161,16 +162,30 @@ def stale(
     )
 
 
-def answers(course: Course) -> Chart:
-    """Return how many questions were answered on each day, by how that ended."""
+def answers(course: Course, project: Project, *, reads_audit: bool) -> Chart:
+    """Return how many questions were answered on each day, by how that ended.
+
+    The questions themselves are their readers'; whoever reads the audit finds there
+    who asked when.
+    """
+
+    def asked(day: date | None = None) -> str:
+        if not reads_audit:
+            return ""
+        query = {"project__id__exact": project.pk, "verb": "question.asked"}
+        return listed(Audit, **query, **_of_day("at", day))
+
     return _daily(
         course,
         title="Answers",
         kind="stacked",
+        unit="answers",
         says=f"{said(sum(course.totals.values()))} answers, by how they ended",
-        name=str,
+        name=lambda label: "with sources" if label == "grounded" else label,
         link=lambda label: "",
         link_day=lambda label, day: "",
+        link_row=asked,
+        whole=asked(),
         empty="Nobody has asked a question yet.",
     )
 
@@ -180,7 +195,7 @@ def feedback(course: Course) -> Chart:
     words = dict(Feedback.Verdict.choices)
     rows = [
         Row(
-            Head(words.get(label, label), link),
+            Head(words.get(label, label).capitalize(), link),
             (Cell(number, link),),
         )
         for label, number in course.totals.items()
@@ -189,6 +204,7 @@ def feedback(course: Course) -> Chart:
     return Chart(
         title="Feedback on answers",
         kind="bars",
+        unit="answers",
         says=f"what readers said in {len(course.days)} days, by reason",
         axis="reason",
         heads=(Head("answers", listed(Feedback)),),
@@ -205,13 +221,14 @@ def contributions(course: Course) -> Chart:
     rows = [Row(Head(label), (Cell(number),)) for label, number in found.items()]
     silent = f" Nothing cited came from: {', '.join(sorted(named))}." if named else ""
     return Chart(
-        title="What the retriever arms brought",
+        title="What each way of searching found",
         kind="bars",
-        says=f"cited passages of {len(course.days)} days by the arm that had found them",
-        axis="arm",
+        unit="cited passages",
+        says=f"cited passages of {len(course.days)} days by the way they had been found",
+        axis="way",
         heads=(Head("cited passages"),),
         rows=rows,
-        note=f"A passage counts for each arm that had found it.{silent}",
+        note=f"A passage counts for each way that had found it.{silent}",
         empty="No answer has cited a passage yet.",
     )
 
@@ -241,6 +258,7 @@ def spend(days: Sequence[date], project: Project) -> Chart:
         course,
         title="Tokens of models",
         kind="stacked",
+        unit="tokens",
         says=f"{said(sum(course.totals.values()))} tokens read and written, by model",
         name=str,
         link=rows,
@@ -250,15 +268,28 @@ def spend(days: Sequence[date], project: Project) -> Chart:
     )
 
 
+def _of_day(field: str, day: date | None) -> dict[str, str]:
+    """Return the range of a list's filter that is one day; nothing without a day."""
+    if day is None:
+        return {}
+    return {
+        f"{field}_{end}_{n}": value
+        for end, hour in zip(("from", "to"), DAY_ENDS, strict=True)
+        for n, value in enumerate((day.isoformat(), hour))
+    }
+
+
 def _daily(
     course: Course,
     *,
     title: str,
     kind: str,
+    unit: str,
     says: str,
     name: Callable[[str], str],
     link: Linked,
     link_day: LinkedDay,
+    link_row: Callable[[date], str] = lambda day: "",
     whole: str = "",
     empty: str,
     by_latest: bool = False,
@@ -279,10 +310,11 @@ def _daily(
         if rest:
             left = [course.values[label][n] for label in rest]
             cells.append(Cell(sum(v for v in left if v) if any(left) else None))
-        rows.append(Row(Head(day.isoformat()), cells))
+        rows.append(Row(Head(day.isoformat(), link_row(day)), cells))
     return Chart(
         title=title,
         kind=kind,  # type: ignore[arg-type] # each caller names one of the three
+        unit=unit,
         says=says,
         axis="day",
         heads=heads,

@@ -111,7 +111,7 @@ def audit_of(project: Project, request: HttpRequest) -> Tile | None:
     waiting = capped_count(chain.filter(position=None), WAITING_MOST)
     note = f"{said(waiting)} wait to be sealed"
     if sealed is not None:
-        note = f"last of {sealed.at:%Y-%m-%d %H:%M} UTC; {note}"
+        note = f"last {since(sealed.at)}; {note}"
     return Tile(
         title="Audit rows sealed",
         value=said(sealed.position if sealed else 0),

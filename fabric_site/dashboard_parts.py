@@ -44,7 +44,8 @@ class Row:
 class Chart:
     """A picture and the table that says the same; `says` is the picture in a sentence.
 
-    Large and small numbers side by side need a `logarithmic` scale.
+    `unit` is what the numbers count; large and small ones side by side need a
+    `logarithmic` scale.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Chart:
     axis: str
     heads: Sequence[Head]
     rows: Sequence[Row]
+    unit: str = ""
     note: str = ""
     link: str = ""
     empty: str = "Nothing was counted yet."
@@ -100,11 +102,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """All that the first page shows of a project to one reader."""
+    """All that the first page shows of a project to one reader; a bare one has no
+    node, so that there is nothing to draw."""
 
     tiles: Sequence[Tile] = ()
     charts: Sequence[Chart] = ()
     listings: Sequence[Listing] = field(default_factory=tuple)
+    is_bare: bool = False
 
 
 def said(value: float | None) -> str:

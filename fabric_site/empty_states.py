@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from connections.empty_lists import EMPTY, Empty
 
-READ_A_SOURCE = "manage.py ingest FOLDER --project TENANT/PROJECT"
+READ_A_SOURCE = "manage.py ingest folder PATH --project TENANT/PROJECT"
 
 TEXTS = {
     "graph.reviewitem": Empty(
@@ -27,9 +27,9 @@ TEXTS = {
     ),
     "graph.erasure": Empty(
         "Nothing was erased.",
-        "A source is erased from its page, a person by their address.",
-        "admin:connections_source_changelist",
-        "manage.py erase person ADDRESS --project TENANT/PROJECT --dry-run",
+        "A person is erased by their address, a source from its own page. Each "
+        "erasure stays here with the proof that nothing is left.",
+        "admin:graph_erasure_person",
     ),
     "graph.node": Empty(
         "No node is here that you may see.",
@@ -180,6 +180,7 @@ TEXTS = {
 
 # What stands on the link to a page.
 LINKS = {
+    "admin:graph_erasure_person": "Erase a person",
     "admin:connections_source_changelist": "Open the sources",
     "admin:connections_database_changelist": "Open the databases",
     "admin:connections_modelcredential_changelist": "Open the model keys",

@@ -116,6 +116,7 @@ LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en-gb"
+FORMAT_MODULE_PATH = "fabric_site.formats"
 TIME_ZONE = env.text(
     "FABRIC_TIME_ZONE",
     "UTC",
@@ -230,6 +231,7 @@ UNFOLD = {
         "command_search": True,
     },
     "STYLES": [lambda request: static("admin.css")],
+    "SCRIPTS": [lambda request: static("admin.js")],
     "COLORS": {"primary": ADMIN_COLOURS},
 }
 

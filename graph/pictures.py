@@ -58,9 +58,9 @@ class Drawn:
         """Return its type and, where it has one, its day, as a list says them."""
         moment = self.node.occurred_at
         if moment is None:
-            return self.node.node_type
+            return self.node.type_name
         day = timezone.localtime(moment)
-        return f"{self.node.node_type}, {day.day} {day:%b} {day.year}"
+        return f"{self.node.type_name}, {day.day} {day:%b} {day.year}"
 
     @property
     def name(self) -> str:

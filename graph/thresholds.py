@@ -34,6 +34,10 @@ class Threshold:
     changed_by: str = ""
     changed_at: datetime | None = None
 
+    @property
+    def type_name(self) -> str:
+        return self.node_type.replace("_", " ")
+
 
 def thresholds_listed(project: Project) -> list[Threshold]:
     """Return the thresholds of every type, `default` first, in one statement."""

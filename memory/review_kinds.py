@@ -107,15 +107,19 @@ KINDS = (
             Verb.PRUNE: acts.take_back_prune,
             Verb.EDIT: acts.unedit,
         },
+        labels={Verb.KEEP: "Keep both", Verb.PRUNE: "Prune one"},
+        why_kept="Why both hold",
     ),
     ReviewKind(
         name=KIND,
         title="Answer feedback",
         icon="feedback",
-        meaning="A reader complained about an answer. Keep: it was looked into, and "
-        "the reader sees so.",
+        meaning="A reader complained about an answer. Say that it was looked into; "
+        "the reader sees so beside the answer.",
         acts={Verb.KEEP: settle},
         undos={Verb.KEEP: unsettle},
+        labels={Verb.KEEP: "Looked into"},
+        why_kept="What was found",
     ),
 )
 

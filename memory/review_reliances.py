@@ -43,7 +43,15 @@ def citations(
         for pk in seen[:EXAMPLES]
         if pk in turns
     ]
-    return [_reliance("answers that cite it", rows, seen, examples)]
+    return [
+        Reliance(
+            name="answers that cite it",
+            one="answer that cites it",
+            count=len(seen),
+            examples=examples,
+            hidden=len(rows) - len(seen),
+        )
+    ]
 
 
 @dependants.register("memories")
@@ -59,7 +67,15 @@ def memories(
         for pk in seen[:EXAMPLES]
         if pk in found
     ]
-    return [_reliance("memories that rest on it too", rows, seen, examples)]
+    return [
+        Reliance(
+            name="memories that rest on it too",
+            one="memory that rests on it too",
+            count=len(seen),
+            examples=examples,
+            hidden=len(rows) - len(seen),
+        )
+    ]
 
 
 @before_purge.register("observations")
@@ -80,17 +96,3 @@ def _values(project: Project, nodes: Sequence[int]) -> dict[str, object]:
 def _seen(rows: Sequence[tuple[int, int]], reader: User) -> list[int]:
     mine = set(Audience.objects.ids_of(reader))
     return [row[0] for row in rows if row[1] in mine]
-
-
-def _reliance(
-    name: str,
-    rows: Sequence[tuple[int, int]],
-    seen: Sequence[int],
-    examples: Sequence[tuple[str, str]],
-) -> Reliance:
-    return Reliance(
-        name=name,
-        count=len(seen),
-        examples=examples,
-        hidden=len(rows) - len(seen),
-    )

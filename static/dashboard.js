@@ -2,6 +2,7 @@
 
 const SERIES = ["--fabric-1", "--fabric-2", "--fabric-3", "--fabric-4", "--fabric-5", "--fabric-6", "--fabric-7", "--fabric-8"];
 const NAMES_LONG = 8, FONT_SIZE = 11;
+const DAY = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone: "UTC" });
 
 for (const extra of document.querySelectorAll("[data-without-script]")) extra.hidden = true;
 for (const select of document.querySelectorAll("[data-sends-itself] select")) {
@@ -34,14 +35,17 @@ function paint(Chart, table, panel, colour) {
   const names = {
     stacked: kind === "stacked",
     grid: { display: false },
-    ticks: { color: colour("--fabric-soft"), autoSkip: !isLying, maxRotation: 0, callback: (at) => short(labels[at]) },
+    ticks: { color: colour("--fabric-soft"), autoSkip: !isLying, autoSkipPadding: 14, maxRotation: 0, callback: (at) => short(labels[at]) },
     border: { color: colour("--fabric-line") },
   };
   const numbers = {
     stacked: kind === "stacked",
     type: "logarithmic" in panel.dataset ? "logarithmic" : "linear",
+    // A logarithm has no zero: one is a short bar, not none.
+    min: "logarithmic" in panel.dataset ? 0.5 : undefined,
     beginAtZero: true,
-    ticks: { color: colour("--fabric-soft"), maxTicksLimit: 5, maxRotation: 0, precision: 0, callback: (value) => Number(value).toLocaleString() },
+    title: { display: Boolean(panel.dataset.unit), text: panel.dataset.unit, color: colour("--fabric-soft"), font: { size: FONT_SIZE } },
+    ticks: { color: colour("--fabric-soft"), maxTicksLimit: 5, maxRotation: 0, precision: 0, callback: (value) => (value < 1 && value > 0 ? "" : Number(value).toLocaleString()) },
     grid: { color: colour("--fabric-line") },
     border: { display: false },
   };
@@ -85,7 +89,8 @@ function paint(Chart, table, panel, colour) {
 function follow(event, chart, rows, isLying) {
   const [hit] = chart.getElementsAtEventForMode(event.native, "nearest", { intersect: true, axis: isLying ? "y" : "x" }, false);
   if (!hit) return;
-  const link = rows[hit.index].cells[hit.datasetIndex + 1].querySelector("a");
+  const cells = rows[hit.index].cells;
+  const link = cells[hit.datasetIndex + 1].querySelector("a") ?? cells[0].querySelector("a");
   if (link) globalThis.location.assign(link.href);
 }
 
@@ -94,7 +99,7 @@ function numberOf(cell) {
 }
 
 function short(label) {
-  const text = /^\d{4}-\d\d-\d\d$/.test(label) ? label.slice(5) : label;
+  const text = /^\d{4}-\d\d-\d\d$/.test(label) ? DAY.format(new Date(label)) : label;
   return text.length > 22 ? `${text.slice(0, 21)}…` : text;
 }
 

@@ -6,6 +6,7 @@ was typed under the list of what goes with it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import (
@@ -27,11 +29,20 @@ from unfold.widgets import (
 from connections.admin_scope import ReadOnlyAdmin, audiences_of, staff
 from connections.models import Project, Source
 from connections.roles import Act, must_somewhere, projects_where
-from graph.admin.scope import ProjectFilter, as_text, project_path
+from graph.admin.scope import ProjectFilter, project_path
 from graph.erasing import begin
 from graph.erasing_plan import ErasingError, Plan, plan_person, plan_source
 from graph.models import Erasure
 from graph.tasks import carry_on_erasure
+
+# What a plan counts, as its page says it.
+COUNTED = {
+    "graph_evidence": "pieces of evidence",
+    "graph_nodes": "nodes that nothing else supports",
+    "graph_nodes kept": "nodes that stay, with other evidence",
+    "graph_edges": "edges that nothing else supports",
+    "graph_edges kept": "edges that stay, with other evidence",
+}
 
 
 class WhoForm(forms.Form):
@@ -43,6 +54,7 @@ class WhoForm(forms.Form):
     name = forms.CharField(
         max_length=600,
         label="Address, or key of an account or a person",
+        help_text="Such as ann@example.com, or slack-user:U123 as a node's page has it.",
         widget=UnfoldAdminTextInputWidget,
     )
     keep_messages = forms.BooleanField(
@@ -117,6 +129,8 @@ class ErasureAdmin(ReadOnlyAdmin):
         mine = projects_where(staff(request), Act.ERASE).select_related("tenant")
         form = WhoForm(request.POST or request.GET or None)
         form.fields["project"].queryset = mine  # type: ignore[attr-defined] # a choice
+        if len(mine) == 1:
+            form.initial["project"] = mine[0]
         if form.is_valid():
             try:
                 given = form.cleaned_data
@@ -161,9 +175,14 @@ class ErasureAdmin(ReadOnlyAdmin):
         shown = {
             **self.admin_site.each_context(request),
             "title": "Erase for good",
+            "page_title": "Erase for good",
             "opts": self.opts,
             **context,
         }
+        if plan := context["plan"]:
+            shown["counted"] = [
+                (said, plan.counts.get(name, 0)) for name, said in COUNTED.items()
+            ]
         return TemplateResponse(request, "admin/graph/erase.html", shown)
 
     @display(description="state", label={"running": "info", "finished": "success"})
@@ -181,8 +200,38 @@ class ErasureAdmin(ReadOnlyAdmin):
 
     @display(description="rows gone or changed, by table")
     def what_went(self, erasure: Erasure) -> SafeString:
-        return as_text(erasure.counts)
+        return _table(("table", "rows"), erasure.counts)
 
     @display(description="what was read to prove it")
-    def proof(self, erasure: Erasure) -> SafeString:
-        return as_text(erasure.residue)
+    def proof(self, erasure: Erasure) -> SafeString | str:
+        """The scan in a sentence, and each place where something was left."""
+        read = erasure.residue
+        found = read.get("found")
+        if found is None:
+            return "Nothing yet: it is read when all is erased."
+        said = (
+            f"{read.get('rows', 0):,} rows of {read.get('tables', 0):,} tables "
+            f"({read.get('columns', 0):,} columns) and {read.get('vectors', 0):,} "
+            f"vectors were searched for {read.get('probes', 0):,} traces of it: "
+        )
+        if not found:
+            return f"{said}none is left."
+        left = f"{sum(found.values()):,} rows are left. Begin the erasure again."
+        return format_html("{}{}", said + left, _table(("place", "rows"), found))
+
+
+def _table(heads: tuple[str, str], counts: Mapping[str, int]) -> SafeString:
+    """Return numbers by name as a table, the largest first."""
+    if not counts:
+        return format_html("{}", "Nothing yet.")
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return format_html(
+        '<table class="fabric-counts"><thead><tr><th scope="col">{}</th>'
+        '<th scope="col">{}</th></tr></thead><tbody>{}</tbody></table>',
+        *(head.capitalize() for head in heads),
+        format_html_join(
+            "",
+            '<tr><th scope="row">{}</th><td>{}</td></tr>',
+            ((name, f"{number:,}") for name, number in ordered),
+        ),
+    )

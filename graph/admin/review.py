@@ -17,7 +17,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
 from connections.admin_scope import BoundedPaginator, ReadOnlyAdmin, staff
-from connections.roles import Act, must_somewhere
+from connections.roles import Act, must_somewhere, projects_where
 from graph.admin import review_item
 from graph.admin.review_bulk import ask_bulk, decide_bulk, undo_bulk
 from graph.admin.review_done import done_of
@@ -30,9 +30,9 @@ from graph.review.kinds import Verb, review_kinds
 from graph.review.reading import COUNTED_MOST, ORDERS, queue_of, sizes_of
 
 ORDER_NAMES = {
-    "newest": "newest first",
-    "oldest": "oldest first",
-    "use": "most used first",
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "use": "Most used first",
 }
 State = ReviewItem.State
 
@@ -77,7 +77,7 @@ class OrderFilter(DropdownFilter):
     """Keeps every row; `get_ordering` puts them in the order."""
 
     title, parameter_name = "order", "order"
-    all_option = ("", "use times age")
+    all_option = ("", "Most urgent first")
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(ORDER_NAMES.items())
@@ -122,6 +122,15 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     sortable_by = ()
     actions = ("keep_them", "prune_them", "snooze_them", "assign_them")
     change_list_template = "admin/review/queue.html"
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """Leave out the columns that would say the same in every row."""
+        same = set()
+        if not request.GET.get("state"):
+            same.add("status")
+        if projects_where(staff(request), Act.REVIEW).count() < 2:
+            same.add(self.project_path)
+        return tuple(name for name in self.list_display if name not in same)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewItem]:
         return with_nodes(queue_of(staff(request), state=""), staff(request))
@@ -236,8 +245,8 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     def aged(self, item: ReviewItem) -> str:
         if item.age_days is None:
             return "-"
-        allowed = f"\u00a0of\u00a0{item.threshold}" if item.threshold else ""
-        return f"{item.age_days}{allowed}\u00a0days"
+        allowed = f" (limit\u00a0{item.threshold})" if item.threshold else ""
+        return f"{item.age_days:,}\u00a0days{allowed}"
 
     @display(description="assigned to")
     def whose(self, item: ReviewItem) -> str:

@@ -27,7 +27,7 @@ from graph.review import deciding
 from graph.review.confirming import AT_ONCE, Consequences
 from graph.review.deciding import BULK_MOST, confirm_again_of, consequences_of
 from graph.review.errors import Unconfirmed
-from graph.review.kinds import Verb
+from graph.review.kinds import Verb, review_kinds
 from graph.review.reading import queue_of
 
 BULK = (Verb.KEEP, Verb.PRUNE, Verb.SNOOZE, Verb.ASSIGN)
@@ -130,13 +130,15 @@ def _page(
     is_second: bool = False,
     status: int = 200,
 ) -> HttpResponse:
+    title = f"{form.verb.label} {len(items)} item{'s' * (len(items) != 1)}?"
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
-        "title": f"{form.verb.label} {len(items)} item{'s' * (len(items) != 1)}?",
+        "title": title,
+        "page_title": title,
         "opts": model_admin.opts,
         "items": items,
         "chosen": ",".join(f"{item.pk}:{item.version}" for item in items),
-        "named": items[:NAMED_MOST],
+        "named": [(review_kinds[each.kind].title, each) for each in items[:NAMED_MOST]],
         "more": max(0, len(items) - NAMED_MOST),
         "form": form,
         "found": found,

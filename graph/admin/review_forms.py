@@ -152,6 +152,8 @@ def form_of(
 ) -> VerbForm:
     """Return the form of a verb for one item."""
     form = FORMS[verb](given, auto_id=f"id_{verb}_%s", initial=_initial(detail))
+    if verb == Verb.KEEP:
+        form.fields["reason"].label = f"{detail.kind.why_kept} (kept in the history)"
     if verb in (Verb.PRUNE, Verb.MERGE):
         _offer_two(form, [node for node in (detail.claim, detail.other) if node])
     if verb == Verb.EDIT and detail.claim and detail.claim.origin == "memory":

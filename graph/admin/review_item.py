@@ -77,6 +77,7 @@ class Panel:
     """A verb of an item: its key, its form, and whether that stands open."""
 
     verb: Verb
+    label: str
     key: str
     form: VerbForm
     is_open: bool
@@ -110,6 +111,7 @@ def item_page(
     asked = asked_of(request)
     context = {
         **_context(model_admin, request, item),
+        "page_title": detail.kind.title,
         "detail": detail,
         "both": [node for node in (detail.claim, detail.other) if node],
         "withheld": _withheld(detail),
@@ -240,7 +242,16 @@ def _panels(detail: Detail, tried: Tried | None) -> list[Panel]:
         was_tried = tried is not None and tried.form.verb == verb
         form = tried.form if tried and was_tried else form_of(verb, detail)
         can_undo = verb in detail.kind.undos or verb in own
-        panels.append(Panel(verb, KEYS[verb], form, was_tried, can_undo))
+        panels.append(
+            Panel(
+                verb=verb,
+                label=detail.kind.label(verb),
+                key=KEYS[verb],
+                form=form,
+                is_open=was_tried,
+                can_undo=can_undo,
+            )
+        )
     return panels
 
 
@@ -266,6 +277,7 @@ def _confirm(
     context = {
         **_context(model_admin, request, item),
         "title": "Prune this?",
+        "page_title": "Prune this?",
         "found": found,
         "reason": form.cleaned_data["reason"],
         "into": form.cleaned_data.get("into", ""),

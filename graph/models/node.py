@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Func, Q, Value
 from django.db.models.functions import Left, Lower
 from django.utils import timezone
+from django.utils.text import Truncator
 from pgvector.django import VectorField
 
 from connections.records import node_types
@@ -209,7 +210,12 @@ class Node(Scoped):
         )
 
     def __str__(self) -> str:
-        return self.title or self.content[:80] or self.key
+        return self.title or Truncator(self.content).chars(80) or self.key
+
+    @property
+    def type_name(self) -> str:
+        """Its type as people write it."""
+        return self.node_type.replace("_", " ")
 
     @property
     def icon(self) -> str:

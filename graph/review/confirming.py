@@ -34,6 +34,10 @@ class Going:
     node_type: str
     title: str
 
+    @property
+    def type_name(self) -> str:
+        return self.node_type.replace("_", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Consequences:

@@ -77,7 +77,8 @@ class ReviewKind:
     """A kind of item: what it means, what can be decided, and how that is done.
 
     `snooze` and `assign` are the queue's own and need no act. A verb without an undo
-    says so on its page before it is carried out.
+    says so on its page before it is carried out. `labels` name verbs whose plain word
+    would say too little; `why_kept` asks for the reason of a keep.
     """
 
     name: str
@@ -86,6 +87,12 @@ class ReviewKind:
     meaning: str
     acts: Mapping[Verb, Act]
     undos: Mapping[Verb, Undo] = field(default_factory=dict)
+    labels: Mapping[Verb, str] = field(default_factory=dict)
+    why_kept: str = "Why it holds"
+
+    def label(self, verb: Verb) -> str:
+        """Return what a verb is called for items of this kind."""
+        return self.labels.get(verb, str(verb.label))
 
     @property
     def verbs(self) -> tuple[Verb, ...]:
@@ -97,13 +104,20 @@ class ReviewKind:
 class Reliance:
     """What relies on a node, of one sort: so many, with a few by name and address.
 
-    `hidden` are those that the reader may not see, beside the `count` they may.
+    `hidden` are those that the reader may not see, beside the `count` they may; `one`
+    is the name of a single one.
     """
 
     name: str
     count: int
     examples: Sequence[tuple[str, str]] = ()
     hidden: int = 0
+    one: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name that fits the count."""
+        return self.one if self.count == 1 and self.one else self.name
 
 
 # What relies on nodes, as far as a reader may see it: (project, nodes, reader).

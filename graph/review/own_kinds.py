@@ -59,8 +59,8 @@ KINDS = (
         name="duplicate",
         title="Duplicate",
         icon="content_copy",
-        meaning="Two nodes have the same name. Merge them if they are one thing; keep "
-        "both if they are two.",
+        meaning="These have nearly the same name. Merge them if they are one thing; "
+        "keep both if they are two.",
         acts={
             Verb.KEEP: acts_duplicate.hold_apart,
             Verb.PRUNE: acts.put_away,
@@ -71,6 +71,8 @@ KINDS = (
             Verb.PRUNE: acts.take_back_prune,
             Verb.MERGE: acts_duplicate.unmerge,
         },
+        labels={Verb.KEEP: "Keep both", Verb.PRUNE: "Prune one"},
+        why_kept="Why they are two",
     ),
     ReviewKind(
         name="identity",
@@ -83,6 +85,8 @@ KINDS = (
             Verb.KEEP: acts_identity.take_back,
             Verb.MERGE: acts_identity.take_back,
         },
+        labels={Verb.KEEP: "Keep apart"},
+        why_kept="Why they are two",
     ),
 )
 

@@ -32,7 +32,8 @@ def edges(project: Project, nodes: Sequence[int], reader: User) -> Sequence[Reli
     best = seen.select_related("source", "target").order_by("-weight", "pk")
     return [
         Reliance(
-            name="edges to what stays",
+            name="ties to what stays",
+            one="tie to what stays",
             count=count,
             examples=[_told(edge, set(ids)) for edge in best[:EXAMPLES]],
             hidden=everything.count() - count,
@@ -70,6 +71,7 @@ def evidence(
     return [
         Reliance(
             name="things that lose one of their proofs",
+            one="thing that loses one of its proofs",
             count=len(seen),
             examples=[
                 (named(shown[pk]), reverse("node", args=[pk]))

@@ -3,8 +3,10 @@ import { words } from "./drawing.js";
 import { dayOf, kindOf } from "./listing.js";
 
 export class Panel {
-  constructor(root) {
+  // `labels` name a relation by "NAME out" and "NAME in", as seen from the node.
+  constructor(root, labels) {
     this.root = root;
+    this.labels = labels;
   }
 
   part(name) {
@@ -34,7 +36,8 @@ export class Panel {
   facts(node, edges) {
     const counted = new Map();
     for (const edge of edges) {
-      const name = words(edge.relation);
+      const direction = String(edge.source) === String(node.id) ? "out" : "in";
+      const name = this.labels.get(`${edge.relation} ${direction}`) || words(edge.relation);
       counted.set(name, (counted.get(name) || 0) + 1);
     }
     this.part("facts").replaceChildren(...[...counted].sort((a, b) => b[1] - a[1]).flatMap(([name, number]) => {

@@ -159,3 +159,23 @@ def test_ctrl_k_finds_nodes_by_keyboard_and_a_list_is_kept_for_the_dashboard(
     page.goto("/admin/")
     page.get_by_role("link", name="People we met").click()
     expect(page).to_have_url(re.compile(r"\?node_type=person$"))
+
+
+def test_keys_alone_reach_what_the_frame_holds(page: Page, counted: Project) -> None:
+    page.goto("/admin/graph/node/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    filters = page.get_by_role("button", name="Filters")
+    filters.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("By project")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("By project")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="Search this list")).to_be_visible()
+    expect(page.get_by_role("main")).to_have_count(1)
+    page.set_viewport_size(PHONE)
+    trash = page.get_by_role("link", name="Trash")
+    expect(trash).to_be_hidden()
+    page.get_by_role("button", name="Show or hide the navigation").focus()
+    page.keyboard.press("Enter")
+    expect(trash).to_be_visible()

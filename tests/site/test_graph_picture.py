@@ -88,7 +88,7 @@ def test_the_list_does_by_keys_what_the_picture_does(page: Page, room: Node) -> 
     page.keyboard.press("Enter")
     panel = page.locator("[data-panel]")
     expect(panel.get_by_role("heading")).to_have_text("Ann of the room")
-    expect(panel.locator("[data-facts]")).to_contain_text("mentions")
+    expect(panel.locator("[data-facts]")).to_contain_text("mentioned by")
     expect(panel.get_by_role("link", name="Why it is here")).to_have_attribute(
         "href", re.compile(r"/nodes/\d+/#evidence")
     )
@@ -108,6 +108,16 @@ def test_without_a_script_and_on_a_phone_it_tells_the_same(
     phone = context.new_page()
     sign_in(phone)
     begin(phone, f"/graph/?node={room.pk}")
+    assert too_wide(phone) == []
+    # Types enough for a legend that is wider than a phone.
+    hub = make_node(Project.objects.get(), "hub", node_type="topic", title="Pumps")
+    for kind in ("file", "meeting", "decision", "technology", "email", "message"):
+        of_kind = make_node(hub.project, kind, kind, node_type=kind, occurred_at=NOON)
+        make_edge(of_kind, hub, "mentions", occurred_at=NOON)
+    begin(phone, f"/graph/?node={hub.pk}")
+    expect(
+        phone.get_by_role("group", name="Types").get_by_role("checkbox")
+    ).to_have_count(7)
     assert too_wide(phone) == []
     state = context.storage_state()
     context.close()

@@ -181,6 +181,10 @@ def test_the_pages_fit_a_phone_and_the_dark(page: Page, items) -> None:
         subject="twins", priority=20, why="They say the same in other words.",
     )  # fmt: skip
     hold(items[3].pk, make_reviewer(Project.objects.get()))
+    # A word without an end, wherever the item shows words.
+    long = f"Orders go out by {'Kurier' * 30}"
+    Node.objects.filter(pk=items[0].node_id).update(title=long, content=long)
+    Evidence.objects.filter(node_id=items[0].node_id).update(quote=long)
     page.emulate_media(color_scheme="dark")
     two = ReviewItem.objects.get(kind="duplicate")
     for name, address in (

@@ -77,7 +77,7 @@ class TestConsequences:
         assert {g.node_id for g in found.along} == {own.pk, deep.pk}
         assert found.edges == 3
         assert [(r.name, r.count) for r in found.reliances] == [
-            ("edges to what stays", 1)
+            ("ties to what stays", 1)
         ]
 
     def test_a_claim_goes_with_its_only_text_and_a_name_of_two_stays(

@@ -20,7 +20,7 @@ def test_the_queue_lists_what_waits_and_says_how_much_is_left(project, client) -
     make_item(project, "decision:2", state="decided")
     page = client.get(QUEUE)
     assert page.context["cl"].result_count == 1
-    assert "142\u00a0of\u00a090\u00a0days" in page.content.decode()
+    assert "142\u00a0days (limit\u00a090)" in page.content.decode()
     assert b"1 left" in page.content
 
 
