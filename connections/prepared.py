@@ -21,6 +21,11 @@ class _Preparing(Cursor[tuple[Any, ...]]):
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
         return super().execute(query, params, prepare=True, **options)
 
+    def _send_query_prepared(self, name: bytes, pgq: Any, **options: Any) -> None:
+        # Django's log asks the cursor what it sent, which this way it forgets.
+        self._query = pgq
+        super()._send_query_prepared(name, pgq, **options)
+
 
 def fetch_prepared(
     statement: str,

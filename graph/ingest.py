@@ -144,7 +144,7 @@ def _read(
             writer.counts.deleted += _mark_vanished(source, run, certain=certain)
     writer.show()
     broke_off = _broke_off(source, run)
-    if writer.changed or broke_off:
+    if writer.changed or writer.counts.deleted or broke_off:
         # Nobody remembers what a run that broke off took away.
         with remembering(is_known=not broke_off):
             _after(source)

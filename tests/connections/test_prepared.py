@@ -62,8 +62,10 @@ def test_it_is_counted_and_wrapped_as_every_statement_is(mark):
         CaptureQueriesContext(connection) as asked,
         connection.execute_wrapper(wrapper),
     ):
-        fetch_prepared(f"SELECT 1 AS {mark}", ())
-    assert (len(asked), seen) == (1, [f"SELECT 1 AS {mark}"])
+        for _ in range(3):
+            fetch_prepared(f"SELECT 1 AS {mark}", ())
+    statement = f"SELECT 1 AS {mark}"
+    assert [each["sql"] for each in asked] == seen == [statement] * 3
 
 
 def test_a_fault_is_the_error_that_django_gives():

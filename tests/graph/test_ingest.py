@@ -125,6 +125,18 @@ class TestFiles:
         again = counts(read(project, "folder", folder))
         assert again == {"seen": 4, "unchanged": 4}
 
+    def test_what_a_vanished_file_said_ends_though_nothing_else_changed(
+        self, project, folder
+    ):
+        make_files(folder, plan="# Plan\n\nWe decided to use Elasticsearch.")
+        read(project, "folder", folder)
+        said = Node.objects.of(project).filter(origin="extraction", valid_to=None)
+        known = said.filter(content__contains="Elasticsearch")
+        assert known.count() == 1
+        (folder / "plan.md").unlink()
+        assert counts(read(project, "folder", folder))["deleted"] == 1
+        assert not known.exists()
+
     def test_a_returned_file_is_as_before(self, project, folder):
         before = snapshot(project)
         text = (folder / "note0.md").read_bytes()
