@@ -20,6 +20,7 @@ from graph.sources import connect_source
 from tests.connections.sources.slack_files import ROOT, make_message, write
 from tests.factories import draft_message, make_project, take_in
 from tests.graph.snapshots import differences, snapshot, writes
+from tests.migrated import owner_at
 
 pytestmark = pytest.mark.django_db
 
@@ -278,13 +279,10 @@ class TestInterrupted:
 
 
 def test_a_source_is_read_by_one_run_at_a_time(project, tmp_path):
-    from tests.conftest import _server
-
     source = connect_source(
         project=project, kind="slack", location=make_export(tmp_path)
     )
-    database = connection.settings_dict["NAME"]
-    with _server("default", database) as other:
+    with owner_at(connection.settings_dict["NAME"]) as other:
         other.execute("SELECT pg_advisory_lock(%s, %s)", [0x736F_7263, source.pk])
         with pytest.raises(SourceBusy, match="another run"):
             ingest(source)

@@ -110,6 +110,10 @@ def test_a_note_is_one_statement_that_does_not_wait_for_the_disk(
     with django_assert_num_queries(1):
         note()
     with connection.cursor() as cursor:
+        cursor.execute(
+            "SET synchronous_commit = on"
+        )  # the tests' server waits for none
+        note()
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
         with transaction.atomic():
@@ -117,6 +121,7 @@ def test_a_note_is_one_statement_that_does_not_wait_for_the_disk(
             # What else is committed with it waits as it did.
             cursor.execute("SHOW synchronous_commit")
             assert cursor.fetchone() == ("on",)
+        cursor.execute("RESET synchronous_commit")
     moments = [time.perf_counter()]
     for _ in range(200):
         note()
