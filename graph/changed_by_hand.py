@@ -92,7 +92,7 @@ def change_node_by_hand(
     with transaction.atomic():
         lock_project(project)
         row = _node(project, node, by.user, version)
-        _refuse_said(row, sayers_of(row, by.user))
+        refuse_elsewhere(row.key, row.origin, sayers_of(row, by.user))
         draft = _changed(row, change)
         check_draft(draft)
         _refuse_same_name(project, row, draft.title)
@@ -117,7 +117,7 @@ def delete_node_by_hand(
         lock_project(project)
         row = _node(project, node, by.user, version)
         sayers = sayers_of(row, by.user)
-        _refuse_said(row, sayers)
+        refuse_elsewhere(row.key, row.origin, sayers)
         if sayers.read:
             raise NotByHand(
                 f"{row.key!r} is spoken of by {_named(sayers.read)} too: it goes when "
@@ -169,10 +169,6 @@ def refuse_elsewhere(key: str, origin: str, sayers: Sayers) -> None:
             f"{key!r} is what {_named(sayers.said)} says: change it there, and read "
             "the source again."
         )
-
-
-def _refuse_said(row: Node, sayers: Sayers) -> None:
-    refuse_elsewhere(row.key, row.origin, sayers)
 
 
 def _named(sources: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from uuid import UUID
 from connections.audit_notes import note_read
 from connections.models import Project, User
 from connections.records import JSON
+from retrieval.results import SearchAnswer
 
 VERB = "search.made"
 # More than a page shows, and than one looks through.
@@ -40,4 +41,25 @@ def note_search(
         profile=profile,
         found=found,
         nodes=seen[:NODES_MOST],
+    )
+
+
+def note_answer(
+    project: Project,
+    user: User | None,
+    answer: SearchAnswer,
+    *,
+    through: str,
+    token_id: UUID | None = None,
+) -> None:
+    """Audit a search whose whole answer is shown."""
+    note_search(
+        project,
+        user,
+        answer.query,
+        (result.node_id for result in answer.results),
+        through=through,
+        found=len(answer.results),
+        token_id=token_id,
+        profile=answer.profile,
     )

@@ -95,7 +95,6 @@ COVER_RANK_WITH_METADATA = (
     " || coalesce(graph_nodes.metadata_vector, ''),"
     " websearch_to_tsquery(%s::regconfig, %s))"
 )
-DISTANCE = "graph_nodes.embedding <=> %s::{cast}"
 
 # What each node around the hits says by itself, word by word and in meaning, and whether
 # it is of the time and kind that a question prefers: people and places that it prefers

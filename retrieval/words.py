@@ -59,9 +59,10 @@ class Words:
         ones only what lies beside it, which it does not where all are one text. A word
         all by itself is taken however common it is.
         """
-        whole = " | ".join(word.tsquery for word in self.words[: self.rare])
+        rare = self.rare
+        whole = " | ".join(word.tsquery for word in self.words[:rare])
         beside: dict[str, list[str]] = defaultdict(list)
-        for rarer, commoner in self._pairs(self.words[self.rare :]):
+        for rarer, commoner in self._pairs(self.words[rare:]):
             beside[rarer.tsquery].append(commoner.tsquery)
         pairs = [f"{rarer} & ({' | '.join(any_)})" for rarer, any_ in beside.items()]
         return (*([whole] if whole else []), *pairs) or self.rarest

@@ -145,8 +145,8 @@ class ReviewItemAdmin(ReadOnlyAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        self._check(request)
         user = staff(request)
-        must_somewhere(staff(request), Act.REVIEW)
         done = done_of(request, user)
         # What was just done is no filter of the list.
         kept = request.GET.copy()

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from connections.api.parameters import JSONBody, project_or_only
 from connections.api.permissions import caller, token_of
 from retrieval.api.serializers import SearchParameters, SearchResponse
-from retrieval.auditing import note_search
+from retrieval.auditing import note_answer
 from retrieval.search import search
 
 
@@ -38,14 +38,7 @@ class SearchView(APIView):
             filters=SearchParameters.filters_of(asked),
             ignore=asked.get("ignore", ()),
         )
-        note_search(
-            project,
-            caller(request),
-            found.query,
-            (result.node_id for result in found.results),
-            through="api",
-            found=len(found.results),
-            token_id=token_of(request),
-            profile=found.profile,
+        note_answer(
+            project, caller(request), found, through="api", token_id=token_of(request)
         )
         return Response(found.as_json())

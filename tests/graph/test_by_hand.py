@@ -33,16 +33,6 @@ NODES, EDGES = "/api/v1/graph/nodes/", "/api/v1/graph/edges/"
 CLOSED = AudienceDraft("members", "slack:C2", ("member@acme.test",))
 
 
-@pytest.fixture
-def editor(project):
-    return make_member(project, "editor@acme.test", Role.EDITOR)
-
-
-@pytest.fixture
-def by(editor):
-    return Author(editor)
-
-
 def technology(title="Acme Loader", **fields):
     return NodeByHand(node_type="technology", title=title, **fields)
 

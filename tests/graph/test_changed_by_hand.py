@@ -52,16 +52,6 @@ NODES, EDGES = "/api/v1/graph/nodes/", "/api/v1/graph/edges/"
 
 
 @pytest.fixture
-def editor(project):
-    return make_member(project, "editor@acme.test", Role.EDITOR)
-
-
-@pytest.fixture
-def by(editor):
-    return Author(editor)
-
-
-@pytest.fixture
 def second(project):
     return Author(make_member(project, "second@acme.test", Role.EDITOR))
 

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from connections.management.base import ProjectCommand, find_user
 from connections.refusals import Refused
 from connections.registry import UnknownName
-from retrieval.auditing import note_search
+from retrieval.auditing import note_answer
 from retrieval.profiles import profiles
 from retrieval.results import Filters
 from retrieval.search import search
@@ -45,15 +45,7 @@ class Command(ProjectCommand):
             )
         except (UnknownName, Refused) as error:
             raise CommandError(str(error)) from error
-        note_search(
-            project,
-            user,
-            answer.query,
-            (result.node_id for result in answer.results),
-            through="command",
-            found=len(answer.results),
-            profile=answer.profile,
-        )
+        note_answer(project, user, answer, through="command")
         if options["json"]:
             self.print_json(answer.as_json())
             return
