@@ -31,11 +31,18 @@ SAID = (
 )
 
 
+# htmx logs a request that a newer one replaced like one that failed (while one
+# types, that is a matter of timing); a failure has lines of its own besides.
+REPLACED = ("htmx:afterRequest", "htmx:sendAbort")
+
+
 class Complaints(list[str]):
     """What the browser complained about: errors, refused scripts and styles."""
 
     def note(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type not in ("error", "warning"):
+            return
+        if not message.text.startswith(REPLACED):
             self.append(message.text)
 
 
