@@ -24,7 +24,7 @@ from benchmarks.report import progress
 from connections.management.base import create_project
 from connections.models import Audience, Project
 from connections.sources.text import day_in_words
-from graph.embed import active_embedder, embed_texts
+from graph.embed import INDEX, active_embedder, embed_texts, ensure_index
 from retrieval.frequencies import count_lexemes
 
 BATCH = 2000
@@ -117,12 +117,16 @@ def fill(projects: Mapping[str, tuple[int, Iterable[str]]]) -> list[Project]:
 
 @contextmanager
 def bare(owner: Connection) -> Iterator[None]:
-    """Take indexes and foreign keys off nodes and edges for as long as this is open."""
+    """Take indexes and foreign keys off nodes and edges for as long as this is open.
+
+    The index of vectors is then fitted to them, as after every first load.
+    """
     indexes, keys = [], []
     for table in TABLES:
         for name, definition in owner.execute(INDEXES, [table]).fetchall():
             owner.execute(SQL("DROP INDEX {}").format(Identifier(name)))
-            indexes.append(definition)
+            if name != INDEX:
+                indexes.append(definition)
         for name, definition in owner.execute(FOREIGN_KEYS, [table]).fetchall():
             drop = SQL("ALTER TABLE {} DROP CONSTRAINT {}")
             owner.execute(drop.format(Identifier(table), Identifier(name)))
@@ -138,6 +142,8 @@ def bare(owner: Connection) -> Iterator[None]:
             Identifier(table), Identifier(name)
         )
         owner.execute(add + SQL(definition))
+    progress("building the index of vectors")
+    ensure_index()
 
 
 def _write(

@@ -6,6 +6,7 @@ its reviewers and admins; everybody else sees counts of what they may list thems
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -101,15 +102,20 @@ def _of_project(request: HttpRequest, user: User, project: Project) -> Dashboard
     courses = course_of(project, FIGURES, DAYS)
     latest = latest_of(project, ("nodes", "edges", "degrees", "stale"))
     queues = waiting(user, project)
-    tiles = _tiles(request, project, courses, latest, queues)
-    drawn = tuple(_charts(request, user, project, courses, latest, queues))
-    # What was read may not be counted yet.
     nodes = Node.objects.filter(tenant_id=project.tenant_id, project=project)
+    is_empty = not latest["nodes"] and not nodes.exists()
+    graph_tiles = (
+        _graph_tiles(project, latest)
+        if latest["nodes"] or is_empty
+        else _not_counted(project)
+    )
+    tiles = _tiles(request, project, courses, graph_tiles, queues)
+    drawn = tuple(_charts(request, user, project, courses, latest, queues))
     return Dashboard(
         tuple(tile for tile in tiles if tile),
         drawn,
         _listings(request, project),
-        is_bare=all(chart.is_empty for chart in drawn) and not nodes.exists(),
+        is_bare=all(chart.is_empty for chart in drawn) and is_empty,
     )
 
 
@@ -122,33 +128,44 @@ def _tiles(
     request: HttpRequest,
     project: Project,
     courses: dict[str, Course],
-    latest: dict[str, dict[str, float]],
+    graph: Sequence[Tile],
     queues: list[QueueSize],
 ) -> list[Tile | None]:
-    of_project = {"project": project.pk}
-    orphans = latest["degrees"].get("0", 0)
-    nodes, old = sum(latest["nodes"].values()), sum(latest["stale"].values())
     today = sum(values[-1] or 0 for values in courses["records"].values.values())
     open_items = sum(each.open for each in queues)
     return [
         Tile(
             title="Records today",
             value=said(today),
-            link=listed(Record, **of_project),
+            link=listed(Record, project=project.pk),
         )
         if may_view(Record, request)
         else None,
-        Tile(title="Nodes", value=said(nodes), link=listed(Node, **of_project)),
-        Tile(
-            title="Edges",
-            value=said(sum(latest["edges"].values())),
-            link=listed(Edge, **of_project),
-        ),
         Tile(
             title="Waiting for review",
             value=said(open_items),
             link=queue_list(project),
             tone="" if open_items else "good",
+        ),
+        *graph,
+        _complaints(request, project),
+        health.check_of(project),
+        health.audit_of(project, request),
+    ]
+
+
+def _graph_tiles(
+    project: Project, latest: dict[str, dict[str, float]]
+) -> tuple[Tile, ...]:
+    of_project = {"project": project.pk}
+    orphans = latest["degrees"].get("0", 0)
+    nodes, old = sum(latest["nodes"].values()), sum(latest["stale"].values())
+    return (
+        Tile(title="Nodes", value=said(nodes), link=listed(Node, **of_project)),
+        Tile(
+            title="Edges",
+            value=said(sum(latest["edges"].values())),
+            link=listed(Edge, **of_project),
         ),
         Tile(
             title="Older than allowed",
@@ -162,10 +179,16 @@ def _tiles(
             note="nodes without a live edge",
             link=listed(Node, **of_project, flagged="orphan"),
         ),
-        _complaints(request, project),
-        health.check_of(project),
-        health.audit_of(project, request),
-    ]
+    )
+
+
+def _not_counted(project: Project) -> tuple[Tile, ...]:
+    """Return what stands for the figures of a graph that nobody counted yet."""
+    note = "counted within the hour"
+    return tuple(
+        Tile(title=name, value="-", note=note, link=listed(model, project=project.pk))
+        for name, model in (("Nodes", Node), ("Edges", Edge))
+    )
 
 
 def _complaints(request: HttpRequest, project: Project) -> Tile | None:

@@ -13,10 +13,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from connections import embedded
 from fabric_site import environment as env
+from fabric_site.options import ef_search
 
 # A filtered HNSW scan stops short of the rows asked for unless it may go on.
 _SCANS = (
-    "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=300"
+    "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search={ef}"
     " -c hnsw.max_scan_tuples=50000"
 )
 
@@ -25,7 +26,7 @@ def databases() -> dict[str, dict[str, Any]]:
     """Return the databases of the environment, else those of the embedded server."""
     url = env.text("DATABASE_URL")
     default, owner = _given(url) if url else _embedded()
-    options = {**default.get("OPTIONS", {}), "options": _SCANS}
+    options = {**default.get("OPTIONS", {}), "options": _SCANS.format(ef=ef_search())}
     if env.flag("FABRIC_PREPARED_STATEMENTS", True):
         options["prepare_threshold"] = 1  # of what `connections.prepared` reads
     options.pop("pool", None)

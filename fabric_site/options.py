@@ -35,6 +35,11 @@ def governance() -> dict[str, Any]:
     return {"AUDIT_DAYS": env.whole("FABRIC_AUDIT_DAYS", 0, most=36_500)}
 
 
+def ef_search() -> int:
+    """Return how many neighbours a search by vectors looks at, of a usual project."""
+    return env.whole("FABRIC_EMBEDDING_EF_SEARCH", 300, least=10, most=1000)
+
+
 def embedding() -> dict[str, Any]:
     """Return who makes vectors, and how they are stored and found."""
     return {
@@ -54,10 +59,11 @@ def embedding() -> dict[str, Any]:
             expected="hnsw or ivfflat",
         ),
         "EMBEDDING_INDEXED": env.whole("FABRIC_EMBEDDING_INDEXED", 0, most=4000),
-        "EMBEDDING_M": env.whole("FABRIC_EMBEDDING_M", 24, least=2, most=100),
+        "EMBEDDING_M": env.whole("FABRIC_EMBEDDING_M", 16, least=2, most=100),
         "EMBEDDING_EF_CONSTRUCTION": env.whole(
-            "FABRIC_EMBEDDING_EF_CONSTRUCTION", 100, least=4, most=1000
+            "FABRIC_EMBEDDING_EF_CONSTRUCTION", 200, least=4, most=1000
         ),
+        "EMBEDDING_EF_SEARCH": ef_search(),
         "EMBEDDING_LISTS": env.whole("FABRIC_EMBEDDING_LISTS", 0, most=MOST_LISTS),
         "EMBEDDING_PROBES": env.whole("FABRIC_EMBEDDING_PROBES", 0, most=MOST_LISTS),
         "OPENAI_API_KEY": env.text("OPENAI_API_KEY"),

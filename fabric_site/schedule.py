@@ -9,6 +9,10 @@ JOBS: dict[str, dict[str, Any]] = {
         "task": "graph.tasks.embed_waiting",
         "schedule": 60,
     },
+    "fit the index of vectors to them": {
+        "task": "graph.tasks.refresh_vector_index",
+        "schedule": 86_400,
+    },
     "ask a model about new texts": {
         "task": "graph.tasks.ask_about_waiting",
         "schedule": 300,

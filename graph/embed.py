@@ -20,11 +20,10 @@ from graph.models import EmbeddingModel
 from graph.node_vectors import Made, Waiting, as_text
 from graph.vector_index import (
     INDEX,
-    choose_lists,
+    fit,
     held_sql,
     index_exists,
     index_sql,
-    node_count,
     session_settings,
 )
 
@@ -102,10 +101,11 @@ def nearness(vector: str, *, column: str = "graph_nodes.embedding") -> str:
     return f"{held_sql(model, column)} <=> {asked}"
 
 
-def search_settings() -> dict[str, str]:
-    """Return the settings that a connection needs to search by vectors, often none."""
+def search_settings(nodes: int) -> dict[str, str]:
+    """Return the settings that a connection needs to search by vectors in a project of
+    so many nodes, often none."""
     _, model = _recent_embedder(int(time.monotonic() // MODEL_SECONDS))
-    return session_settings(model)
+    return session_settings(model, nodes)
 
 
 @lru_cache(maxsize=1)
@@ -189,10 +189,15 @@ def ensure_index() -> bool:
     """Build the vector index where a killed bulk load left none; say whether it did."""
     if index_exists():
         return False
-    model = EmbeddingModel.objects.get(is_active=True)
-    choose_lists(model, node_count())
-    with connections["owner"].cursor() as cursor:
+    with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
+        # What the index is fitted to and the index are one: no other builds meanwhile.
+        models = EmbeddingModel.objects.using("owner").select_for_update()
+        model = models.get(is_active=True)
+        if index_exists():
+            return False
+        fit(model)
         cursor.execute(f"CREATE INDEX {index_sql(model)}")
+    forget_model()
     return True
 
 

@@ -33,8 +33,8 @@ from graph.models import EmbeddingModel, Node
 from graph.node_vectors import Made, Waiting
 from graph.vector_index import (
     check_size,
-    choose_lists,
     column_type,
+    fit,
     index_exists,
     index_sql,
     node_count,
@@ -81,8 +81,8 @@ class Wanted:
     storage: str = "vector"
     index: str = "hnsw"
     indexed_dimensions: int = 0
-    m: int = 24
-    ef_construction: int = 100
+    m: int = 16
+    ef_construction: int = 200
     lists: int = 0
     probes: int = 0
 
@@ -132,7 +132,7 @@ def reembed(
     model = choose_model(wanted)
     if model.is_active:
         return model
-    with _only_one():
+    with only_one():
         _begin(model)
         record_audit("embedding.change_begun", target=str(model))
         try:
@@ -216,15 +216,18 @@ def cancel() -> EmbeddingModel | None:
         if not still.update(filling_since=None):
             return None
         record_audit("embedding.change_cancelled", target=str(model))
-    with _only_one(patience=CANCEL_SECONDS):
+    with only_one(patience=CANCEL_SECONDS):
         _until_free(lambda cursor: _run(cursor, sql.DROP_COLUMNS))
     model.refresh_from_db()
     return model
 
 
 @contextmanager
-def _only_one(patience: float = KILLED_SECONDS) -> Iterator[None]:
-    """Hold a session lock, which the server drops soon after we are killed."""
+def only_one(patience: float = KILLED_SECONDS) -> Iterator[None]:
+    """Hold a session lock, which the server drops soon after we are killed.
+
+    Raises `ReembedBusy` where another process holds it longer than `patience` seconds.
+    """
     deadline = time.monotonic() + patience
     with connections["owner"].cursor() as cursor:
         # Else it goes on building an index for a process that is gone.
@@ -364,7 +367,8 @@ class _Change:
 
     def _index(self) -> None:
         """Build what searches and the queue need, while both columns are in use."""
-        choose_lists(self.model, node_count())
+        if not index_exists(sql.NEXT_INDEX):
+            fit(self.model, column="embedding_next")
         vectors = index_sql(self.model, name=sql.NEXT_INDEX, column="embedding_next")
         with connections["owner"].cursor() as cursor:
             for name, statement in (

@@ -20,7 +20,7 @@ from graph.extraction_settings import asked_model
 from graph.figures.keeping import count_figures
 from graph.ingest import ingest
 from graph.layouts import is_due, lay_out
-from graph.models import EmbeddingModel, Erasure
+from graph.models import DailyFigure, EmbeddingModel, Erasure
 from graph.reembed import (
     OutOfTime,
     ReembedBusy,
@@ -31,6 +31,7 @@ from graph.reembed import (
 from graph.reembed import reembed as change_model
 from graph.review.pruning import purge_due
 from graph.review.scanning import scan
+from graph.vector_refresh import refresh_index
 
 # A part of a long filling; the next is a task of its own, so that a worker that is
 # killed or restarted loses little.
@@ -58,6 +59,9 @@ def read_source(source_id: int) -> None:
         # The run's row has the reason; trying again would not change it.
         pass
     embed_backlog(source.project_id)
+    of_graph = DailyFigure.objects.filter(project_id=source.project_id, name="nodes")
+    if not of_graph.exists():  # else within the hour
+        count_figures_of.delay(source.project_id, True)
 
 
 @shared_task(ignore_result=True, expires=60)
@@ -92,6 +96,20 @@ def reembed(self: Task, model_id: int) -> None:
         EmbeddingModel.objects.filter(pk=model_id).update(error=str(error))
         wait = min(30 * 2**self.request.retries, 3600)
         raise self.retry(exc=error, countdown=wait) from error
+
+
+@shared_task(
+    ignore_result=True,
+    expires=3600,
+    time_limit=REEMBED_LIMIT_SECONDS,
+    soft_time_limit=REEMBED_LIMIT_SECONDS - 60,
+)
+def refresh_vector_index() -> None:
+    """Fit the index of vectors to those there are; tomorrow, where it is busy."""
+    try:
+        refresh_index()
+    except ReembedBusy:
+        return
 
 
 @shared_task(

@@ -82,13 +82,18 @@ def _active_model(request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(
         "transactional_db" if marker and marker.kwargs.get("transaction") else "db"
     )
+    from connections.providers.static import DIMENSIONS, LEADING, NAME
     from graph.embed import forget_model
     from graph.models import EmbeddingModel
 
     forget_model()
     EmbeddingModel.objects.get_or_create(
-        name="static-embedder",
-        defaults={"dimensions": 256, "indexed_dimensions": 128, "is_active": True},
+        name=NAME,
+        defaults={
+            "dimensions": DIMENSIONS,
+            "indexed_dimensions": LEADING,
+            "is_active": True,
+        },
     )
 
 

@@ -19,7 +19,7 @@ from connections.providers.base import (
 
 FOLDER = Path(__file__).parent / "static_embedder"
 UNKNOWN = "[UNK]"
-NAME, DIMENSIONS, LEADING = "static-embedder", 256, 128
+NAME, DIMENSIONS, LEADING = "static-embedder", 256, 192
 
 
 class StaticEmbedder:

@@ -35,10 +35,13 @@ class EmbeddingModel(models.Model):
         help_text="How many of the first dimensions the index holds, in half precision;"
         " what it finds is put in order by whole vectors. 0: whole vectors.",
     )
-    m = models.PositiveIntegerField(default=24, help_text="HNSW: links of a vector.")
+    m = models.PositiveIntegerField(default=16, help_text="HNSW: links of a vector.")
     ef_construction = models.PositiveIntegerField(
-        default=100, help_text="HNSW: candidates looked at when a vector is added."
+        default=200, help_text="HNSW: candidates looked at when a vector is added."
     )
+    # What its vectors have in common, of which the index holds nothing; as pgvector
+    # writes it, empty where that is little.
+    center = models.TextField(blank=True, default="", editable=False)
     lists = models.PositiveIntegerField(
         default=0, help_text="IVFFlat: clusters; 0 chooses by how many nodes there are."
     )

@@ -24,7 +24,7 @@ def find(ask: Ask, plan: Plan) -> list[Hit]:
     """
     if ask.vector is None:
         return []
-    needed = search_settings()
+    needed = search_settings(ask.words.nodes)
     if not needed:
         return _hits(ask, plan)
     alias = ask.nodes.db

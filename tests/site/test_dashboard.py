@@ -108,6 +108,19 @@ def test_a_superuser_who_is_no_member_is_shown_no_project(
     assert "acme/main" not in text
 
 
+def test_a_graph_that_nobody_counted_yet_is_not_said_to_be_empty(
+    client: Client, project: Project, graph: dict[str, Node]
+) -> None:
+    DailyFigure.objects.all().delete()
+    text = page_of(client, clerk_of(project, "r@acme.test", Role.REVIEWER))
+    assert number(text, "Nodes") == number(text, "Edges") == "-"
+    assert "counted within the hour" in text
+    count_figures(project)
+    text = page_of(client, clerk_of(project, "s@acme.test", Role.REVIEWER))
+    assert number(text, "Nodes") == "7"
+    assert "counted within the hour" not in text
+
+
 def test_one_of_several_projects_is_chosen(
     client: Client, project: Project, graph: dict[str, Node]
 ) -> None:

@@ -18,6 +18,7 @@ from connections.models import Project, Source, SyncRun, User, record_audit
 from connections.providers.base import ProviderError
 from fabric_site.demo_shop import connect_demo
 from graph.embed import embed_backlog, ensure_index
+from graph.figures.keeping import count_figures
 from graph.ingest import ingest
 from graph.reembed import ReembedError, adopt_configured
 from graph.sources import connect_source
@@ -46,6 +47,7 @@ class Command(BaseCommand):
         if not _is_loaded(demo):
             self.stdout.write("Loading the demo company ...")
             load_demo(demo)
+            count_figures(demo)  # the dashboard's; by itself that is done every hour
         self._shop(demo)
 
     def _shop(self, demo: Project) -> None:

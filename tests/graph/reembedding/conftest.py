@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 import pytest
+from django.db import connections
 
 from connections.providers.base import embedders
 from graph import embed
-from graph.embed import embed_backlog, forget_model
+from graph.embed import INDEX, embed_backlog, ensure_index, forget_model
 from graph.models import EmbeddingModel
 from graph.reembed import cancel, reembed
+from graph.vector_refresh import FORMER, FRESH
 from tests.factories import draft_account, draft_channel, draft_message, take_in
 from tests.graph.reembedding.other_embedder import OtherEmbedder
 
@@ -26,6 +28,9 @@ def _other(monkeypatch) -> Iterator[None]:
         cancel()
         reembed("static")
         EmbeddingModel.objects.filter(is_active=False).delete()
+        with connections["owner"].cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS {INDEX}, {FRESH}, {FORMER}")
+        ensure_index()  # about no center, as the next test's model says
         embed._embedder.cache_clear()
         forget_model()
 

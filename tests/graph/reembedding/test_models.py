@@ -43,7 +43,7 @@ class TestModels:
         assert "ivfflat (embedding halfvec_cosine_ops) WITH (lists='2')" in index
         forget_model()
         assert embed.vector_type() == "halfvec"
-        assert embed.search_settings()["ivfflat.iterative_scan"] == "relaxed_order"
+        assert embed.search_settings(5)["ivfflat.iterative_scan"] == "relaxed_order"
         assert search(filled, "Message 3", user=None).arms["vector"] == 5
         stored = Node.objects.get(key="slack:C1:1.000001").embedding
         assert len(stored) == 8
@@ -56,7 +56,13 @@ class TestModels:
                 " WHERE indexname = 'graph_nodes_embedding'"
             )
             assert "m='7', ef_construction='40'" in cursor.fetchone()[0]
-        assert embed.search_settings() == {}
+
+    def test_more_nodes_need_more_neighbours_to_be_looked_at(self, filled, settings):
+        for nodes, looked_at in ((5, {}), (250_000, {}), (500_000, 600), (10**7, 1000)):
+            told = embed.search_settings(nodes)
+            assert told == (looked_at and {"hnsw.ef_search": str(looked_at)})
+        settings.FABRIC = settings.FABRIC | {"EMBEDDING_EF_SEARCH": 100}
+        assert embed.search_settings(500_000) == {"hnsw.ef_search": "200"}
 
     def test_more_dimensions_than_an_index_takes_are_refused(self, filled):
         with pytest.raises(ProviderError, match="FABRIC_EMBEDDING_STORAGE=halfvec"):
@@ -82,10 +88,10 @@ class TestModels:
             (hit.score for hit in hits), reverse=True
         )
 
-    def test_the_shipped_model_indexes_half_of_its_dimensions(self, filled):
+    def test_the_shipped_model_indexes_three_quarters_of_its_dimensions(self, filled):
         model = EmbeddingModel.objects.get(is_active=True)
-        assert (model.dimensions, model.indexed_dimensions) == (256, 128)
-        assert "subvector(embedding, 1, 128)" in self.index()
+        assert (model.dimensions, model.indexed_dimensions) == (256, 192)
+        assert "subvector(embedding, 1, 192)" in self.index()
         whole = choose_model(Wanted.configured("static", indexed_dimensions=256))
         assert whole.indexed_dimensions == 0
         assert not whole.is_active

@@ -104,7 +104,7 @@ class TestResuming:
         with psycopg.connect(address_of("owner")) as other:
             other.execute("SELECT pg_advisory_lock(%s)", [module.ONE_AT_A_TIME])
             with (
-                patch.object(module._only_one, "__defaults__", (0,), create=True),
+                patch.object(module.only_one, "__defaults__", (0,), create=True),
                 pytest.raises(ReembedBusy, match="--status"),
             ):
                 reembed("other")
