@@ -37,7 +37,7 @@ def governance() -> dict[str, Any]:
 
 def ef_search() -> int:
     """Return how many neighbours a search by vectors looks at, of a usual project."""
-    return env.whole("FABRIC_EMBEDDING_EF_SEARCH", 300, least=10, most=1000)
+    return env.whole("FABRIC_EMBEDDING_EF_SEARCH", 240, least=10, most=1000)
 
 
 def embedding() -> dict[str, Any]:

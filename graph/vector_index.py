@@ -21,7 +21,7 @@ ROWS_A_LIST, LEAST_LISTS = 1000, 10
 PROBED_SHARE, LEAST_PROBES = 0.77, 10
 # Up to so many nodes a search looks at as many neighbours as FABRIC_EMBEDDING_EF_SEARCH
 # says, beyond at more in proportion, as far as pgvector goes.
-USUAL_NODES, MOST_LOOKED_AT = 250_000, 1000
+USUAL_NODES, MOST_LOOKED_AT = 200_000, 1000
 ROWS = "SELECT count(*) FROM graph_nodes"
 # Of so many vectors the mean is known well enough; fewer say too little.
 SAMPLED, LEAST_SAMPLED = 20_000, 1000

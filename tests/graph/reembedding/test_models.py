@@ -58,11 +58,11 @@ class TestModels:
             assert "m='7', ef_construction='40'" in cursor.fetchone()[0]
 
     def test_more_nodes_need_more_neighbours_to_be_looked_at(self, filled, settings):
-        for nodes, looked_at in ((5, {}), (250_000, {}), (500_000, 600), (10**7, 1000)):
+        for nodes, looked_at in ((5, {}), (200_000, {}), (500_000, 600), (10**7, 1000)):
             told = embed.search_settings(nodes)
             assert told == (looked_at and {"hnsw.ef_search": str(looked_at)})
         settings.FABRIC = settings.FABRIC | {"EMBEDDING_EF_SEARCH": 100}
-        assert embed.search_settings(500_000) == {"hnsw.ef_search": "200"}
+        assert embed.search_settings(500_000) == {"hnsw.ef_search": "250"}
 
     def test_more_dimensions_than_an_index_takes_are_refused(self, filled):
         with pytest.raises(ProviderError, match="FABRIC_EMBEDDING_STORAGE=halfvec"):
