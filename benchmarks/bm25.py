@@ -14,6 +14,18 @@ K1, B = 0.9, 0.4
 FOLDING = 4
 
 
+def stems(texts: list[str]) -> list[set[str]]:
+    """Return the stems of the words of each text, without stop words."""
+    tokens = bm25s.tokenize(
+        texts,
+        stopwords="en",
+        stemmer=Stemmer.Stemmer("english"),
+        return_ids=False,
+        show_progress=False,
+    )
+    return [set(words) for words in tokens]
+
+
 class Bm25:
     """An index over (key, text) pairs; of parts with one key the best counts."""
 

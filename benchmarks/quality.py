@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.arms import Ranker, rankers, registered
-from benchmarks.bm25 import Bm25
+from benchmarks.bm25 import Bm25, stems
 from benchmarks.bootstrap import RESAMPLES, Interval, paired
 from benchmarks.report import Table, median, percentile, progress
 from benchmarks.sets import (
@@ -53,13 +53,25 @@ def run() -> list[Table]:
             "(conversations, meetings); the verdicts are of the first."
         ),
     )
+    unsaid = Table(
+        "set",
+        "default minus",
+        *(f"{name} [95 %]" for name in COMPARED),
+        "default is",
+        caption=(
+            "The same differences over those questions alone of which no word that is "
+            "no stop word (English stems) stands in what answers them."
+        ),
+    )
     for folder in set_folders():
         with ingested(folder) as asked:
             runs = [_asked(asked, ranker) for ranker in rankers()]
             runs.append(_baseline(asked))
+            places = _unsaid(asked)
         _add_means(means, asked, runs)
         _add_differences(sure, asked, runs)
-    return [means, sure]
+        _add_unsaid(unsaid, asked, runs, places)
+    return [means, sure, unsaid]
 
 
 def _asked(asked: RetrievalSet, ranker: Ranker) -> Run:
@@ -106,6 +118,20 @@ def _texts(project: Project) -> Iterator[tuple[str, str]]:
         yield key, "\n".join((node.context, node.title, node.content))
 
 
+def _unsaid(asked: RetrievalSet) -> list[int]:
+    """Return the places of the questions that say nothing as their evidence does."""
+    found = []
+    for place, question in enumerate(asked.questions):
+        words = stems([question.query])[0]
+        nodes = Node.objects.of(asked.projects[question.project]).current()
+        answers = nodes.filter(key__in=question.relevant)
+        said = answers.values_list("title", "content")
+        texts = ["\n".join(fields) for fields in said]
+        if words and texts and not words & set().union(*stems(texts)):
+            found.append(place)
+    return found
+
+
 def _add_means(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:
     for run in runs:
         table.add(
@@ -115,6 +141,20 @@ def _add_means(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:
             f"{median(run.took_ms):.1f} ms",
             f"{percentile(run.took_ms, 0.95):.1f} ms",
         )
+
+
+def _add_unsaid(
+    table: Table, asked: RetrievalSet, runs: list[Run], places: list[int]
+) -> None:
+    if not places:
+        return
+    ours = next(run for run in runs if run.name == DEFAULT)
+    for other in runs:
+        if other is not ours:
+            found = paired(columns(ours.scores[places]), columns(other.scores[places]))
+            verdicts = ", ".join(interval.verdict for interval in found)
+            name = f"{asked.name} ({len(places)} of {len(asked.questions)})"
+            table.add(name, other.name, *found, verdicts)
 
 
 def _add_differences(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:

@@ -11,7 +11,7 @@ from graph.embed import backlog
 from graph.models import Edge, Node
 from retrieval.search import search
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 TEXTS = [f"The pump number {n} of the plant failed at night." for n in range(120)]
 
 
