@@ -52,13 +52,21 @@ def rankers() -> list[Ranker]:
     names = arms_of(default)
     found = [Ranker(name, profile) for name, profile in profiles.items()]
     found += [Ranker(f"{arm} alone", alone(default, arm), arm) for arm in names]
-    if len(names) > 1:
-        found += [
-            Ranker(f"default without {arm}", without(default, arm)) for arm in names
-        ]
+    found += ablations()
     others = [arm for arm in arms if arm not in names]
     found += [Ranker(f"default with {arm}", joined(default, arm)) for arm in others]
     return found
+
+
+def ablations() -> list[Ranker]:
+    """Return the default without each of its arms, where it has several."""
+    default = profiles["default"]
+    names = arms_of(default)
+    return [
+        Ranker(f"default without {arm}", without(default, arm))
+        for arm in names
+        if len(names) > 1
+    ]
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 import bm25s
 import Stemmer
@@ -13,17 +14,18 @@ K1, B = 0.9, 0.4
 # Parts of one file are folded into one result, so more are ranked than asked for.
 FOLDING = 4
 
+_tokens = partial(
+    bm25s.tokenize,
+    stopwords="en",
+    stemmer=Stemmer.Stemmer("english"),
+    show_progress=False,
+)
 
-def stems(texts: list[str]) -> list[set[str]]:
-    """Return the stems of the words of each text, without stop words."""
-    tokens = bm25s.tokenize(
-        texts,
-        stopwords="en",
-        stemmer=Stemmer.Stemmer("english"),
-        return_ids=False,
-        show_progress=False,
-    )
-    return [set(words) for words in tokens]
+
+def stems(texts: Sequence[str]) -> list[set[str]]:
+    """Return the stems of the words of each text, without stop words and auxiliaries."""
+    found = _tokens(texts, stopwords="en_plus", return_ids=False)
+    return [set(words) for words in found]
 
 
 class Bm25:
@@ -32,13 +34,12 @@ class Bm25:
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         pairs = list(texts)
         self.keys = [key for key, _ in pairs]
-        self.stemmer = Stemmer.Stemmer("english")
         self.index = bm25s.BM25(k1=K1, b=B)
-        self.index.index(self._tokens([text for _, text in pairs]), show_progress=False)
+        self.index.index(_tokens([text for _, text in pairs]), show_progress=False)
 
     def search(self, question: str, limit: int) -> list[str]:
         """Return the best keys."""
-        tokens = self._tokens([question])
+        tokens = _tokens([question])
         if not any(len(ids) for ids in tokens.ids):
             return []
         found, scores = self.index.retrieve(
@@ -50,8 +51,3 @@ class Bm25:
             if score > 0
         )
         return list(keys)[:limit]
-
-    def _tokens(self, texts: list[str]) -> bm25s.tokenization.Tokenized:
-        return bm25s.tokenize(
-            texts, stopwords="en", stemmer=self.stemmer, show_progress=False
-        )

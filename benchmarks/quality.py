@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.arms import Ranker, rankers, registered
-from benchmarks.bm25 import Bm25, stems
+from benchmarks.arms import Ranker, ablations, rankers, registered
+from benchmarks.bm25 import Bm25
 from benchmarks.bootstrap import RESAMPLES, Interval, paired
 from benchmarks.report import Table, median, percentile, progress
+from benchmarks.reworded import reworded
 from benchmarks.sets import (
     COMPARED,
     METRICS,
@@ -25,6 +26,7 @@ from benchmarks.sets import (
 from connections.models import Project
 from graph.models import Node
 from retrieval.evaluation import CUTS
+from retrieval.profiles import profiles
 
 DEFAULT = "default"
 
@@ -53,25 +55,28 @@ def run() -> list[Table]:
             "(conversations, meetings); the verdicts are of the first."
         ),
     )
-    unsaid = Table(
+    harder = Table(
         "set",
+        "asked",
+        "default",
         "default minus",
         *(f"{name} [95 %]" for name in COMPARED),
         "default is",
         caption=(
-            "The same differences over those questions alone of which no word that is "
-            "no stop word (English stems) stands in what answers them."
+            "The same for questions whose words are of little help: misspelt (about half "
+            "of the words of five letters and more, two inner ones exchanged); those "
+            "alone of which no word (English stems, no stop words) stands in what answers "
+            "them; and all without the words that do. `default` is its means."
         ),
     )
     for folder in set_folders():
         with ingested(folder) as asked:
             runs = [_asked(asked, ranker) for ranker in rankers()]
             runs.append(_baseline(asked))
-            places = _unsaid(asked)
-        _add_means(means, asked, runs)
-        _add_differences(sure, asked, runs)
-        _add_unsaid(unsaid, asked, runs, places)
-    return [means, sure, unsaid]
+            _add_means(means, asked, runs)
+            _add_differences(sure, asked, runs)
+            _add_reworded(harder, asked)
+    return [means, sure, harder]
 
 
 def _asked(asked: RetrievalSet, ranker: Ranker) -> Run:
@@ -118,20 +123,6 @@ def _texts(project: Project) -> Iterator[tuple[str, str]]:
         yield key, "\n".join((node.context, node.title, node.content))
 
 
-def _unsaid(asked: RetrievalSet) -> list[int]:
-    """Return the places of the questions that say nothing as their evidence does."""
-    found = []
-    for place, question in enumerate(asked.questions):
-        words = stems([question.query])[0]
-        nodes = Node.objects.of(asked.projects[question.project]).current()
-        answers = nodes.filter(key__in=question.relevant)
-        said = answers.values_list("title", "content")
-        texts = ["\n".join(fields) for fields in said]
-        if words and texts and not words & set().union(*stems(texts)):
-            found.append(place)
-    return found
-
-
 def _add_means(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:
     for run in runs:
         table.add(
@@ -141,20 +132,6 @@ def _add_means(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:
             f"{median(run.took_ms):.1f} ms",
             f"{percentile(run.took_ms, 0.95):.1f} ms",
         )
-
-
-def _add_unsaid(
-    table: Table, asked: RetrievalSet, runs: list[Run], places: list[int]
-) -> None:
-    if not places:
-        return
-    ours = next(run for run in runs if run.name == DEFAULT)
-    for other in runs:
-        if other is not ours:
-            found = paired(columns(ours.scores[places]), columns(other.scores[places]))
-            verdicts = ", ".join(interval.verdict for interval in found)
-            name = f"{asked.name} ({len(places)} of {len(asked.questions)})"
-            table.add(name, other.name, *found, verdicts)
 
 
 def _add_differences(table: Table, asked: RetrievalSet, runs: list[Run]) -> None:
@@ -170,3 +147,22 @@ def _add_differences(table: Table, asked: RetrievalSet, runs: list[Run]) -> None
         shown += paired(*pair, groups=groups) if many else ["one project"] * len(found)
         verdicts = ", ".join(interval.verdict for interval in found)
         table.add(asked.name, other.name, *shown, verdicts)
+
+
+def _add_reworded(table: Table, asked: RetrievalSet) -> None:
+    """Compare the default with itself without each of its arms, and with BM25."""
+    for way, harder in reworded(asked):
+        ours = _asked(harder, Ranker(DEFAULT, profiles[DEFAULT]))
+        others = [_asked(harder, one) for one in ablations()]
+        ours_compared = columns(ours.scores)
+        means = ", ".join(f"{mean:.3f}" for mean in ours_compared.mean(axis=0))
+        for other in (*others, _baseline(harder)):
+            found = paired(ours_compared, columns(other.scores))
+            table.add(
+                f"{asked.name} ({len(harder.questions)})",
+                way,
+                means,
+                other.name,
+                *found,
+                ", ".join(interval.verdict for interval in found),
+            )

@@ -7,12 +7,17 @@ neighbours then leads to few of them; docs/decisions.md has the figures.
 from django.db import migrations, models
 
 # As `graph.vector_index` chooses it: of a sample, where it is worth it.
-CENTRED = """
-    UPDATE graph_embedding_models SET m = 16, ef_construction = 200
-     WHERE index = 'hnsw' AND m = 24 AND ef_construction = 100;
-    UPDATE graph_embedding_models SET indexed_dimensions = 192
-     WHERE provider = 'static' AND index = 'hnsw' AND dimensions > 192
-       AND indexed_dimensions = 128;
+CHOOSE = """
+        EXECUTE format(
+            'SELECT common::text FROM (SELECT count(*) AS seen, avg(%1$s) AS common'
+            ' FROM (SELECT embedding FROM graph_nodes WHERE embedding IS NOT NULL'
+            ' LIMIT 20000) sample) whole'
+            ' WHERE seen >= 1000 AND vector_norm(common::vector) >= 0.5',
+            held) INTO common;
+        UPDATE graph_embedding_models SET center = coalesce(common, '')
+         WHERE id = model.id;
+"""
+BUILD = """
     DO $$
     DECLARE
         model graph_embedding_models;
@@ -30,50 +35,14 @@ CENTRED = """
             ELSE 'embedding' END;
         kind := CASE WHEN model.indexed_dimensions > 0
             THEN 'halfvec' ELSE model.storage END;
-        EXECUTE format(
-            'SELECT common::text FROM (SELECT count(*) AS seen, avg(%1$s) AS common'
-            ' FROM (SELECT embedding FROM graph_nodes WHERE embedding IS NOT NULL'
-            ' LIMIT 20000) sample) whole'
-            ' WHERE seen >= 1000 AND vector_norm(common::vector) >= 0.5',
-            held) INTO common;
-        UPDATE graph_embedding_models SET center = coalesce(common, '')
-         WHERE id = model.id;
+        -- choose --
         IF common IS NOT NULL THEN
             held := format('(%s - %L::%s)', held, common, model.storage);
         END IF;
         IF common IS NOT NULL OR model.indexed_dimensions > 0 THEN
-            held := format('%s::%s(%s)', held, kind,
+            held := format('(%s::%s(%s))', held, kind,
                 coalesce(nullif(model.indexed_dimensions, 0), model.dimensions));
         END IF;
-        DROP INDEX graph_nodes_embedding;
-        EXECUTE format(
-            'CREATE INDEX graph_nodes_embedding ON graph_nodes USING hnsw'
-            ' ((%1$s) %2$s_cosine_ops)'
-            ' WITH (m = %3$s, ef_construction = %4$s)',
-            held, kind, model.m, model.ef_construction);
-    END $$
-"""
-WHOLE = """
-    UPDATE graph_embedding_models SET m = 24, ef_construction = 100
-     WHERE index = 'hnsw' AND m = 16 AND ef_construction = 200;
-    UPDATE graph_embedding_models SET indexed_dimensions = 128
-     WHERE provider = 'static' AND index = 'hnsw' AND indexed_dimensions = 192;
-    DO $$
-    DECLARE
-        model graph_embedding_models;
-        held text;
-        kind text;
-    BEGIN
-        SELECT * INTO model FROM graph_embedding_models WHERE is_active;
-        IF model.index <> 'hnsw'
-           OR to_regclass('graph_nodes_embedding') IS NULL THEN
-            RETURN;
-        END IF;
-        held := CASE WHEN model.indexed_dimensions > 0 THEN format(
-            '(subvector(embedding, 1, %1$s)::halfvec(%1$s))', model.indexed_dimensions)
-            ELSE 'embedding' END;
-        kind := CASE WHEN model.indexed_dimensions > 0
-            THEN 'halfvec' ELSE model.storage END;
         DROP INDEX graph_nodes_embedding;
         EXECUTE format(
             'CREATE INDEX graph_nodes_embedding ON graph_nodes USING hnsw'
@@ -81,6 +50,19 @@ WHOLE = """
             held, kind, model.m, model.ef_construction);
     END $$
 """
+CENTRED = """
+    UPDATE graph_embedding_models SET m = 16, ef_construction = 200
+     WHERE index = 'hnsw' AND m = 24 AND ef_construction = 100;
+    UPDATE graph_embedding_models SET indexed_dimensions = 192
+     WHERE provider = 'static' AND index = 'hnsw' AND dimensions > 192
+       AND indexed_dimensions = 128;
+""" + BUILD.replace("        -- choose --\n", CHOOSE)
+WHOLE = """
+    UPDATE graph_embedding_models SET m = 24, ef_construction = 100
+     WHERE index = 'hnsw' AND m = 16 AND ef_construction = 200;
+    UPDATE graph_embedding_models SET indexed_dimensions = 128
+     WHERE provider = 'static' AND index = 'hnsw' AND indexed_dimensions = 192;
+""" + BUILD
 
 
 class Migration(migrations.Migration):
