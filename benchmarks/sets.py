@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import Unavailable, progress, real_data, sampled
 from connections.models import Project
+from graph.models import Node
 from retrieval.evaluation import (
     CUTS,
     Question,
@@ -56,6 +57,14 @@ def ingested(folder: Path) -> Iterator[RetrievalSet]:
     names = dict.fromkeys(question.project for question in questions)
     with filled(folder, names, report=progress) as projects:
         yield RetrievalSet(folder.name, questions, projects)
+
+
+def searched(project: Project) -> Iterator[tuple[str, Node]]:
+    """Yield what search ranks, with the key it is found by: parts by their whole's."""
+    nodes = Node.objects.of(project).current().exclude(embedding=None).order_by("pk")
+    for node in nodes.select_related(None).defer("embedding", "search_vector"):
+        is_part = node.node_type == "section" or "piece" in node.metadata
+        yield node.key.rpartition("#")[0] if is_part else node.key, node
 
 
 def scored(keys: Sequence[str], question: Question) -> list[float]:

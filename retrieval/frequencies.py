@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection, transaction
@@ -16,6 +16,9 @@ from retrieval.models import Lexeme, LexemeCount
 
 # Rarity barely moves while the project grows by less than this share.
 GROWTH = 0.1
+# What is no letter of a language's words, and how many letters are told of one that
+# has a sign for each word.
+RARE_LETTER, LETTERS = 0.0005, 64
 
 
 def count_lexemes(project: Project, *, always: bool = False) -> bool:
@@ -41,11 +44,25 @@ def count_lexemes(project: Project, *, always: bool = False) -> bool:
         )
         Lexeme.objects.filter(project=project).delete()
         cursor.execute(sql.COUNT_LEXEMES, {"project": project.pk, "vectors": vectors})
+        cursor.execute(sql.LETTERS, {"project": project.pk})
         LexemeCount.objects.update_or_create(
             project=project,
-            defaults={"nodes": nodes, "languages": sorted(set(languages.distinct()))},
+            defaults={
+                "nodes": nodes,
+                "languages": sorted(set(languages.distinct())),
+                "letters": _alphabet(cursor.fetchall()),
+            },
         )
     return True
+
+
+def _alphabet(counted: Iterable[tuple[str, int]]) -> str:
+    """Return the letters that words are written in, the commonest first; one that is
+    too seldom is somebody else's."""
+    letters = {letter: count for letter, count in counted if letter.isalpha()}
+    least = sum(letters.values()) * RARE_LETTER
+    common = [letter for letter, count in letters.items() if count >= least]
+    return "".join(sorted(common, key=lambda each: (-letters[each], each))[:LETTERS])
 
 
 def weigh_words(project: Project, question: str) -> dict[str, float]:

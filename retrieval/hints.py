@@ -54,10 +54,12 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The hints of a question, best first, and the people that operators name."""
+    """The hints of a question, best first, the people that operators name, and words
+    that no text has, a few."""
 
     named: tuple[Named, ...] = ()
     people: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def find_hints(
@@ -76,7 +78,7 @@ def find_hints(
     """
     words = words_of(text)[:WORDS]
     grams = _grams(text, words)
-    rows = _rows(project, nodes, grams, people)
+    rows, unknown = _rows(project, nodes, grams, people)
     named = [
         Named(_hint(row), gram)
         for gram in grams
@@ -85,7 +87,7 @@ def find_hints(
     ]
     named += _known(grams, {n.gram.text for n in named if n.hint.similarity == 1})
     kept = [n for n in named if n.hint.name.lower() not in ignore]
-    return Found(_without_overlaps(kept), _people(people, rows))
+    return Found(_without_overlaps(kept), _people(people, rows), unknown)
 
 
 def find_event(
@@ -116,11 +118,11 @@ class _Row:
 
 def _rows(
     project: Project, nodes: NodeQuerySet, grams: Sequence[Gram], people: Sequence[str]
-) -> dict[str, list[_Row]]:
-    """Return what each text names, the best first."""
+) -> tuple[dict[str, list[_Row]], tuple[str, ...]]:
+    """Return what each text names, the best first, and words that no text has."""
     said = list(dict.fromkeys([*(gram.text for gram in grams), *people]))
     if not any(map(plain, said)):
-        return {}
+        return {}, ()
     near = [
         (word, gram.text)
         for gram in grams
@@ -136,13 +138,13 @@ def _rows(
     }
     found = rows_among(nodes, project, hints_sql.NAMED, values, prepared=True)
     rows = [_Row(*row) for row in found]
-    unknown = {row.said for row in rows if row.node_id is None}
     named = [row for row in rows if row.node_id is not None]
-    unknown -= {word for row in named for word in row.said.split()}
+    known = {word for row in named for word in row.said.split()}
+    unknown = {row.said for row in rows if row.node_id is None} - known
     by_text: dict[str, list[_Row]] = {}
     for row in (*named, *_misspelt(project, nodes, near, unknown)):
         by_text.setdefault(row.said, []).append(row)
-    return by_text
+    return by_text, tuple(sorted(unknown))
 
 
 def _misspelt(

@@ -6,7 +6,8 @@ out alike so that the planner can use it.
 
 # What bears a name that was said, by the index of names: the whole title, or the part
 # of it that people go by. Besides, without an id, the words that occur in no text of
-# the project: only those are taken for misspelt, because a word in use is hardly a slip.
+# the project: only those are taken for misspelt, because a word in use is hardly a slip,
+# and neither is one so common that texts are not searched for it.
 NAMED = """
     WITH allowed (id) AS NOT MATERIALIZED ({allowed}),
     gram (said, name) AS MATERIALIZED (
@@ -42,6 +43,11 @@ NAMED = """
                  JOIN retrieval_lexemes l
                    ON l.project_id = c.project_id AND l.lexeme = v.lexeme
                 WHERE c.project_id = %(project)s)
+           AND NOT EXISTS (
+               SELECT FROM retrieval_lexeme_counts c
+                CROSS JOIN LATERAL unnest(c.languages) AS language (name)
+                WHERE c.project_id = %(project)s
+                  AND to_tsvector(language.name::regconfig, w.word) = '')
          LIMIT %(unknown_most)s
     )
     SELECT named.said, named.id, named.key, named.node_type, named.title,

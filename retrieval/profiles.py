@@ -15,7 +15,8 @@ class Profile:
     """A named search: its arms, the constant of their fusion (None: it has one arm,
     whose own scores are the relevance), and the steps after it.
 
-    `entities` finds also what was read out of texts. `cap` keeps so many of each store
+    `spelling` reads a word that no text has as one that is a letter away. `entities`
+    finds also what was read out of texts. `cap` keeps so many of each store
     as MEMORY_FABRIC_MAX_RESULTS says, `merge` makes one of near-duplicates of at least
     `merge_words` words, `cross_reference` tells which things of the graph a text names,
     `boost` favours what names one, `rerank` asks for the reranker that is configured,
@@ -26,6 +27,7 @@ class Profile:
     name: str
     arms: Mapping[str, Plan]
     k: float | None = RRF_K
+    spelling: bool = False
     entities: bool = False
     cap: bool = False
     merge: bool = False
@@ -106,6 +108,7 @@ DEFAULT = profiles.add(
             "walk": Plan(weight=10.0),
         },
         k=10,
+        spelling=True,
         # Short texts are alike ("Thanks!") without one being a copy of the other.
         merge=True,
         merge_words=8,

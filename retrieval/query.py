@@ -15,6 +15,7 @@ from retrieval.hints import Named, find_event, find_hints
 from retrieval.intents import intent_of, types_said
 from retrieval.operators import EACH_MOST, TAG, Typed, read_operators
 from retrieval.results import Filters, Parsed
+from retrieval.slips import find_slips, without_slips
 from retrieval.times import (
     Interval,
     TimePhrase,
@@ -48,16 +49,37 @@ def parse(
     nodes: NodeQuerySet,
     now: datetime,
     ignore: Collection[str] = (),
+    spelling: bool = False,
 ) -> Parsed:
     """Return how `text` is understood, from `nodes` that the asker may see.
 
     `ignore` are inferred things that somebody took away: "time", "people", "channel",
-    "type", or the name of a hint. Raises `UnusableOperator` or `UnknownName` for a
-    typed filter that means nothing.
+    "type", "spelling", the name of a hint, or a word that was read as another. With
+    `spelling` a word that no text has may be. Raises `UnusableOperator` or
+    `UnknownName` for a typed filter that means nothing.
     """
     now = timezone.localtime(now)
     ignored = frozenset(name.lower() for name in ignore)
     typed = read_operators(_clean(text), now)
+    parsed, unknown = _understood(project, typed, nodes, now, ignored)
+    if not spelling or parsed.websearch or "spelling" in ignored:
+        return parsed
+    words = [word for word in unknown if word.lower() not in ignored]
+    if not (slips := find_slips(project, nodes, words)):
+        return parsed
+    typed = replace(typed, text=without_slips(typed.text, slips))
+    parsed, _ = _understood(project, typed, nodes, now, ignored)
+    return replace(parsed, slips=slips)
+
+
+def _understood(
+    project: Project,
+    typed: Typed,
+    nodes: NodeQuerySet,
+    now: datetime,
+    ignored: frozenset[str],
+) -> tuple[Parsed, tuple[str, ...]]:
+    """Return how what was typed is understood, and words of it that no text has."""
     looked = typed.text[:CHARACTERS]
     when = None
     if "time" not in ignored and not (typed.filters.since or typed.filters.until):
@@ -72,7 +94,7 @@ def parse(
     asked, tags = _without_tags(typed, found.named)
     filters = replace(typed.filters, people=found.people, tags=tags)
     websearch = _is_websearch(asked)
-    return Parsed(
+    parsed = Parsed(
         query=asked if websearch else _query(looked, asked, when, found.named),
         asked=asked,
         hints=tuple(named.hint for named in found.named),
@@ -81,6 +103,7 @@ def parse(
         preferred=_preferred(looked, when, found.named, filters, ignored),
         websearch=websearch,
     )
+    return parsed, found.unknown
 
 
 def _clean(text: str) -> str:

@@ -55,13 +55,21 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Slip:
+    """A word that no text has, and the one a letter away that it was read as."""
+
+    said: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
     """A question as it was understood.
 
     `query` are its words worth searching for, `asked` the words as typed without the
-    filter operators. `typed` filters were written as operators and bind; `preferred`
-    are inferred ("last week", a person named), and only prefer what meets them.
-    `websearch` says that quotes, `-` or `or` were typed.
+    filter operators; both without `slips`. `typed` filters were written as operators and
+    bind; `preferred` are inferred ("last week", a person named), and only prefer what
+    meets them. `websearch` says that quotes, `-` or `or` were typed.
     """
 
     query: str
@@ -71,6 +79,7 @@ class Parsed:
     typed: Filters = Filters()
     preferred: Filters = Filters()
     websearch: bool = False
+    slips: tuple[Slip, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -78,6 +87,7 @@ class Parsed:
             "entity_hints": list(dict.fromkeys(hint.name for hint in self.hints)),
             "intent": self.intent,
             "filters": {**self.preferred.as_json(), **self.typed.as_json()},
+            "slips": {slip.said: slip.meant for slip in self.slips},
         }
 
 

@@ -159,7 +159,12 @@ def understood(
     if filters.as_of is None and (gone := _left_out(project, user)):
         visible = visible.exclude(pk__in=gone)
     parsed = parse(
-        project, query[:QUESTION_CHARACTERS], nodes=visible, now=now, ignore=ignore
+        project,
+        query[:QUESTION_CHARACTERS],
+        nodes=visible,
+        now=now,
+        ignore=ignore,
+        spelling=recipe.spelling,
     )
     filters = _both(filters, parsed.typed)
     nodes = narrowed(visible, project, user, filters, entities=recipe.entities)

@@ -26,6 +26,7 @@ from retrieval.results import (
     Result,
     SearchAnswer,
 )
+from retrieval.slips import without_slips
 from retrieval.understood import Chip, chips_of
 
 SHARED_WORDS = 12
@@ -149,7 +150,7 @@ def _results(
     results: Sequence[Result], answer: SearchAnswer, user: User, project: Project
 ) -> tuple[ShownResult, ...]:
     texts = [text for each in results for text in (each.title, each.text)]
-    question = answer.query.replace("\x00", " ")
+    question = without_slips(answer.query.replace("\x00", " "), answer.parsed.slips)
     words = matching_words(project, question, texts)
     closed = _closed(user, [result.node_id for result in results])
     return tuple(

@@ -151,6 +151,14 @@ COUNT_LEXEMES = """
      WHERE l.nodes <> excluded.nodes
 """
 
+LETTERS = """
+    SELECT letter.letter, count(*)
+      FROM retrieval_lexemes l
+     CROSS JOIN LATERAL string_to_table(l.lexeme, NULL) AS letter (letter)
+     WHERE l.project_id = %(project)s
+     GROUP BY letter.letter
+"""
+
 # Not WORDS: there a word nobody wrote counts as written once, and languages differ.
 WEIGH_WORDS = """
     WITH total (nodes) AS (

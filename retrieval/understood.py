@@ -23,6 +23,7 @@ LABELS = {
 }
 # The name under which an inferred period is ignored.
 TIME = "time"
+SPELLING = "spelling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,11 @@ def _typed(asked: Asked, parsed: Parsed, names: Mapping[str, str]) -> list[Chip]
 
 
 def _guessed(asked: Asked, parsed: Parsed, names: Mapping[str, str]) -> list[Chip]:
-    chips, said = [], set()
+    chips = [
+        _guess(asked, SPELLING, f"{slip.said} \u2192 {slip.meant}", slip.said)
+        for slip in parsed.slips
+    ]
+    said = set()
     if parsed.intent:
         chips.append(_guess(asked, "looking for", parsed.intent, parsed.intent))
     for hint in parsed.hints:

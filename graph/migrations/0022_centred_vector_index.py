@@ -56,13 +56,13 @@ CENTRED = """
     UPDATE graph_embedding_models SET indexed_dimensions = 192
      WHERE provider = 'static' AND index = 'hnsw' AND dimensions > 192
        AND indexed_dimensions = 128;
-""" + BUILD.replace("        -- choose --\n", CHOOSE)
+"""
 WHOLE = """
     UPDATE graph_embedding_models SET m = 24, ef_construction = 100
      WHERE index = 'hnsw' AND m = 16 AND ef_construction = 200;
     UPDATE graph_embedding_models SET indexed_dimensions = 128
      WHERE provider = 'static' AND index = 'hnsw' AND indexed_dimensions = 192;
-""" + BUILD
+"""
 
 
 class Migration(migrations.Migration):
@@ -88,5 +88,7 @@ class Migration(migrations.Migration):
                 help_text="HNSW: candidates looked at when a vector is added.",
             ),
         ),
-        migrations.RunSQL(CENTRED, WHOLE),
+        migrations.RunSQL(
+            [CENTRED, BUILD.replace("        -- choose --\n", CHOOSE)], [WHOLE, BUILD]
+        ),
     ]

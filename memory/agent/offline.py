@@ -17,6 +17,7 @@ from memory.extract import Passage, choose
 from memory.sentences import numbers_of
 from memory.sql.choosing import worth_asking
 from retrieval.results import Result, SearchAnswer
+from retrieval.slips import without_slips
 
 MODEL = "extractive"
 NOTHING = (
@@ -47,7 +48,7 @@ def answer_offline(draft: Draft) -> Iterator[Event]:
         yield from draft.look_for_newer(draft.told[1])
     yield from _tell_ties(draft, found)
     with database():
-        asked = reading.question if reading.question.strip() else ""
+        asked = without_slips(reading.question, found.parsed.slips).strip()
         passages = choose(reading.project, asked, found.results) if asked else []
     if (yield from _tell_rows(draft, passages)):
         passages = [one for one in passages if one.support >= BESIDE_ROWS]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from memory.agent.events import Chip
 from retrieval.asked import LISTS, MOMENTS
 from retrieval.results import Filters, Parsed
-from retrieval.understood import LABELS, TIME
+from retrieval.understood import LABELS, SPELLING, TIME
 
 
 def chips_of(parsed: Parsed, ignored: Iterable[str]) -> list[Chip]:
@@ -21,6 +21,10 @@ def chips_of(parsed: Parsed, ignored: Iterable[str]) -> list[Chip]:
     ]
     if period := " ".join(f"{label} {text}" for label, text in _period(guessed)):
         chips.append(Chip(TIME, period, "guessed", TIME))
+    chips += [
+        Chip(SPELLING, f"{slip.said} \u2192 {slip.meant}", "guessed", slip.said)
+        for slip in parsed.slips
+    ]
     said = {chip.text for chip in chips}
     chips += [
         Chip(hint.node_type.replace("_", " "), hint.name, "guessed", hint.name)

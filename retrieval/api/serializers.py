@@ -66,7 +66,8 @@ class SearchParameters(Parameters):
     profile = serializers.CharField(default="default", max_length=NAME_CHARACTERS)
     filters = FilterParameters(required=False)
     ignore = names(
-        "What not to read from the question: time, people, channel, type, a hint's name."
+        "What not to read from the question: time, people, channel, type, spelling,"
+        " a hint's name, a word that was read as another."
     )
 
     @staticmethod
@@ -86,6 +87,10 @@ _Parsed = inline_serializer(
         "entity_hints": serializers.ListField(child=serializers.CharField()),
         "intent": serializers.CharField(allow_blank=True),
         "filters": serializers.DictField(),
+        "slips": serializers.DictField(
+            child=serializers.CharField(),
+            help_text="Words that no text has, and what each was read as.",
+        ),
     },
 )
 _Stale = inline_serializer(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -37,6 +39,8 @@ class LexemeCount(models.Model):
     )
     nodes = models.PositiveIntegerField(default=0)
     languages = ArrayField(models.TextField(), default=list)
+    # What their words are written in, the commonest first.
+    letters = models.TextField(default=string.ascii_lowercase)
     counted_at = models.DateTimeField(auto_now=True)
 
     class Meta:

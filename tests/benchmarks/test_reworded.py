@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.bm25 import stems
 from benchmarks.reworded import misspelt, reworded, unshared
 from benchmarks.sets import RetrievalSet
+from graph.embed import embed_backlog
 from retrieval.evaluation import Question
 from tests.factories import make_node
 
@@ -17,15 +19,21 @@ def question(query: str, relevant: str = "n") -> Question:
     return Question(query, "p", query, frozenset({relevant}))
 
 
+def alike(a: str, b: str) -> int:
+    """Return how many letters both begin with."""
+    pairs = zip(a, b, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
 @given(st.text(alphabet="abcdefgh ?'", max_size=60))
-def test_a_misspelt_question_has_the_same_letters_and_short_words(query):
+def test_a_misspelt_word_is_long_and_one_slip_away_and_begins_the_same(query):
     slip = misspelt(question(query)).query
-    assert sorted(slip) == sorted(query)
-    words = zip(re.findall(r"\S+", query), re.findall(r"\S+", slip), strict=True)
+    words = list(zip(re.findall(r"\w+", query), re.findall(r"\w+", slip), strict=True))
     for meant, said in words:
-        assert (meant[0], meant[-1]) == (said[0], said[-1])
-        if len(meant) < 5:
-            assert meant == said
+        assert meant[0] == said[0]
+        assert meant == said or len(meant) >= 5
+        assert abs(len(meant) - len(said)) <= 1
+        assert alike(meant, said) + alike(meant[::-1], said[::-1]) >= len(meant) - 2
 
 
 def test_a_question_is_misspelt_the_same_way_each_time():
@@ -50,6 +58,7 @@ def test_nothing_is_asked_where_only_stop_words_are_left_or_no_evidence_is_known
 def test_questions_that_share_no_word_with_their_evidence_are_kept_whole(project):
     make_node(project, "n", title="Failure", content="The pump broke on Friday.")
     asked = [question("Which pump failed?"), question("Is anything out of order?")]
+    embed_backlog()
     found = dict(reworded(RetrievalSet("s", asked, {"p": project})))
     assert [each.query for each in found["no shared word"].questions] == [
         "Is anything out of order?"

@@ -49,6 +49,10 @@ class Command(ProjectCommand):
         if options["json"]:
             self.print_json(answer.as_json())
             return
+        for slip in answer.parsed.slips:
+            self.stdout.write(
+                f"No text has {slip.said!r}; searched for {slip.meant!r}."
+            )
         for place, result in enumerate(answer.results, start=1):
             said = " ".join((result.text or result.title).split())
             self.stdout.write(f"{place:3}  {result.score:.4f}  {result.key}")
