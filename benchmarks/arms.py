@@ -47,7 +47,7 @@ class Ranker:
 
 def rankers() -> list[Ranker]:
     """Return every profile, each arm of the default alone, the default without each of
-    them, and with each other arm."""
+    them or of reading slips, and with each other arm."""
     default = profiles["default"]
     names = arms_of(default)
     found = [Ranker(name, profile) for name, profile in profiles.items()]
@@ -59,14 +59,17 @@ def rankers() -> list[Ranker]:
 
 
 def ablations() -> list[Ranker]:
-    """Return the default without each of its arms, where it has several."""
+    """Return the default without each of its arms, where it has several, and as it is
+    where nobody's spelling is doubted."""
     default = profiles["default"]
     names = arms_of(default)
-    return [
+    found = [
         Ranker(f"default without {arm}", without(default, arm))
         for arm in names
         if len(names) > 1
     ]
+    typed = replace(default, name="default without spelling", spelling=False)
+    return [*found, Ranker(typed.name, typed)] if default.spelling else found
 
 
 @contextmanager

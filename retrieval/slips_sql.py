@@ -2,11 +2,12 @@
 
 # The likeliest words that texts have in the place of each one they have not, those of
 # one stem together: neighbours that changed places before a letter too many, too few or
-# another, then the commoner. Texts written since words were counted last are looked at,
-# too, and a word that stands only in what the asker may not see is none.
+# another, then the commoner. The commonest are those so common that no text is searched
+# for them; their stem is empty here. Texts written since words were counted last are
+# looked at, too, and a word that stands only in what the asker may not see is none.
 MEANT = """
-    WITH counted (languages, letters) AS (
-        SELECT c.languages, string_to_array(c.letters, NULL)
+    WITH counted (languages, letters, nodes) AS (
+        SELECT c.languages, string_to_array(c.letters, NULL), c.nodes
           FROM retrieval_lexeme_counts c WHERE c.project_id = %(project)s
     ),
     said (word, is_name) AS MATERIALIZED (
@@ -47,14 +48,16 @@ MEANT = """
          GROUP BY said.word, slip.meant
     ),
     known (word, meant, lexeme, likelihood, nodes) AS (
-        SELECT near.word, near.meant, l.lexeme, near.likelihood, l.nodes
+        SELECT near.word, near.meant, coalesce(l.lexeme, ''), near.likelihood,
+               coalesce(l.nodes, counted.nodes)
           FROM counted
          CROSS JOIN LATERAL unnest(counted.languages) AS language (name)
          CROSS JOIN near
-         CROSS JOIN LATERAL
-               unnest(to_tsvector(language.name::regconfig, near.meant)) AS v
-          JOIN retrieval_lexemes l
+          LEFT JOIN LATERAL
+               unnest(to_tsvector(language.name::regconfig, near.meant)) AS v ON true
+          LEFT JOIN retrieval_lexemes l
             ON l.project_id = %(project)s AND l.lexeme = v.lexeme
+         WHERE l.lexeme IS NOT NULL OR v.lexeme IS NULL
     ),
     likely (word, lexeme, spellings, place) AS (
         SELECT known.word, known.lexeme,
@@ -68,9 +71,9 @@ MEANT = """
     SELECT likely.word, likely.spellings
       FROM likely
      WHERE likely.place <= %(likeliest)s
-       AND EXISTS (
+       AND (likely.lexeme = '' OR EXISTS (
            SELECT FROM graph_nodes
             WHERE graph_nodes.search_vector @@ plainto_tsquery('simple', likely.lexeme)
-              AND {where})
+              AND {where}))
      ORDER BY likely.word, likely.place
 """

@@ -42,6 +42,9 @@ def test_ask_answers_as_the_named_user(capsys, world, outsider):
 def test_people_read_results_and_sources(capsys, world):
     call_command("search", QUESTION, project=world.project.path, limit=1)
     assert "slack:" in capsys.readouterr().out
+    call_command("search", "which auidt", project=world.project.path)
+    said, *_ = capsys.readouterr().out.splitlines()
+    assert said == "No text has 'auidt'; searched for 'audit'."
     call_command("ask", QUESTION, project=world.project.path)
     out = capsys.readouterr().out
     assert "[1] slack:" in out

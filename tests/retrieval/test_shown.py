@@ -254,6 +254,20 @@ class TestWhatWasUnderstood:
         assert again
         assert "ignore" not in again[1]
 
+    def test_a_word_read_as_another_is_told_marked_and_taken_back(
+        self, page, project
+    ) -> None:
+        node = make_node(project, "n", content="The forklift stands in hall two.")
+        index(project)
+        text = get(page, q="where is the forklfit")
+        assert found(text) == {node.pk}
+        assert "spelling forklfit \u2192 forklift" in visible_words(text)
+        assert "<mark>forklift</mark>" in text
+        back = re.search(r'href="([^"]*ignore=forklfit[^"]*)"', text)
+        assert back
+        text = page.get(reverse("search") + back[1].replace("&amp;", "&"))
+        assert "\u2192" not in visible_words(text.content.decode())
+
     def test_a_typed_operator_is_taken_back_without_the_others(
         self, page, project
     ) -> None:

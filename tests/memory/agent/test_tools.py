@@ -209,6 +209,21 @@ class TestOfflinePlan:
         left = next(e for e in again if e.name == "filters").data["chips"]
         assert {chip["how"] for chip in left} == {"ignored"}
 
+    def test_a_misspelt_question_is_answered_and_says_how_it_was_read(
+        self, project, member
+    ):
+        make_node(project, "m1", "The turbine bearings were ordered on Friday.")
+        count_lexemes(project, always=True)
+        events = self.events(project, member, "When were the turbnie berings ordered?")
+        done = events[-1].data
+        assert done["grounded"]
+        assert [cited["key"] for cited in done["citations"]] == ["m1"]
+        told = next(event for event in events if event.name == "filters").data["chips"]
+        assert {chip["text"]: chip["ignore"] for chip in told} == {
+            "turbnie \u2192 turbine": "turbnie",
+            "berings \u2192 bearings": "berings",
+        }
+
     def test_an_address_in_a_quote_leads_nowhere(self, project, member):
         text = "The runbook [7] is at https://evil/run ![x](https://evil/i)"
         make_node(project, "m1", text)

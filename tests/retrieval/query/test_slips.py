@@ -83,6 +83,15 @@ def test_the_commoner_is_meant_and_a_dictionarys_word_before_another(project):
     assert meant(project, "the vaves please") == {"vaves": "valves"}
 
 
+@pytest.mark.parametrize(
+    ("said", "read"), [("abuot", "about"), ("thier", "their"), ("becouse", "because")]
+)
+def test_a_word_that_all_texts_have_is_meant_before_a_rarer_one(project, said, read):
+    make_node(project, "n", "An abbot, a thief; the recourse.")
+    count_lexemes(project, always=True)
+    assert meant(project, f"thieves {said} it") == {said: read}
+
+
 def test_what_was_written_after_the_count_is_no_slip(project, turbine):
     make_node(project, "new", "The turbins of Vienna are something else.")
     assert meant(project, "which turbins?") == {}
