@@ -1,67 +1,38 @@
 """An index of vectors without what all of them have in common.
 
 Texts whose vectors mostly say "a text" are all near each other, and a graph of
-neighbours then leads to few of them; docs/decisions.md has the figures.
+neighbours then leads to few of them; docs/decisions.md has the figures. Where vectors
+are, their index stays until `graph.vector_refresh` has built a better one beside it;
+where none are, it gets the form of a new installation's.
 """
 
 from django.db import migrations, models
 
-# As `graph.vector_index` chooses it: of a sample, where it is worth it.
-CHOOSE = """
-        EXECUTE format(
-            'SELECT common::text FROM (SELECT count(*) AS seen, avg(%1$s) AS common'
-            ' FROM (SELECT embedding FROM graph_nodes WHERE embedding IS NOT NULL'
-            ' LIMIT 20000) sample) whole'
-            ' WHERE seen >= 1000 AND vector_norm(common::vector) >= 0.5',
-            held) INTO common;
-        UPDATE graph_embedding_models SET center = coalesce(common, '')
-         WHERE id = model.id;
-"""
-BUILD = """
+OF_NONE = """
     DO $$
-    DECLARE
-        model graph_embedding_models;
-        held text;
-        kind text;
-        common text;
     BEGIN
-        SELECT * INTO model FROM graph_embedding_models WHERE is_active;
-        IF model.index <> 'hnsw'
-           OR to_regclass('graph_nodes_embedding') IS NULL THEN
+        IF EXISTS (SELECT FROM graph_nodes WHERE embedding IS NOT NULL)
+           OR NOT EXISTS (SELECT FROM graph_embedding_models
+                           WHERE is_active AND provider = 'static' AND index = 'hnsw'
+                             AND storage = 'vector' AND indexed_dimensions = 128) THEN
             RETURN;
         END IF;
-        held := CASE WHEN model.indexed_dimensions > 0
-            THEN format('subvector(embedding, 1, %s)', model.indexed_dimensions)
-            ELSE 'embedding' END;
-        kind := CASE WHEN model.indexed_dimensions > 0
-            THEN 'halfvec' ELSE model.storage END;
-        -- choose --
-        IF common IS NOT NULL THEN
-            held := format('(%s - %L::%s)', held, common, model.storage);
-        END IF;
-        IF common IS NOT NULL OR model.indexed_dimensions > 0 THEN
-            held := format('(%s::%s(%s))', held, kind,
-                coalesce(nullif(model.indexed_dimensions, 0), model.dimensions));
-        END IF;
-        DROP INDEX graph_nodes_embedding;
-        EXECUTE format(
-            'CREATE INDEX graph_nodes_embedding ON graph_nodes USING hnsw'
-            ' (%1$s %2$s_cosine_ops) WITH (m = %3$s, ef_construction = %4$s)',
-            held, kind, model.m, model.ef_construction);
+        UPDATE graph_embedding_models
+           SET m = 16, ef_construction = 200, indexed_dimensions = 192 WHERE is_active;
+        DROP INDEX IF EXISTS graph_nodes_embedding;
+        CREATE INDEX graph_nodes_embedding ON graph_nodes
+               USING hnsw ((subvector(embedding, 1, 192)::halfvec(192)) halfvec_cosine_ops)
+                WITH (m = 16, ef_construction = 200);
     END $$
 """
-CENTRED = """
-    UPDATE graph_embedding_models SET m = 16, ef_construction = 200
-     WHERE index = 'hnsw' AND m = 24 AND ef_construction = 100;
-    UPDATE graph_embedding_models SET indexed_dimensions = 192
-     WHERE provider = 'static' AND index = 'hnsw' AND dimensions > 192
-       AND indexed_dimensions = 128;
-"""
-WHOLE = """
-    UPDATE graph_embedding_models SET m = 24, ef_construction = 100
-     WHERE index = 'hnsw' AND m = 16 AND ef_construction = 200;
-    UPDATE graph_embedding_models SET indexed_dimensions = 128
-     WHERE provider = 'static' AND index = 'hnsw' AND indexed_dimensions = 192;
+# The code before knows no center; it builds an index that is missing.
+WITHOUT_CENTER = """
+    DO $$
+    BEGIN
+        IF EXISTS (SELECT FROM graph_embedding_models WHERE is_active AND center <> '') THEN
+            DROP INDEX IF EXISTS graph_nodes_embedding;
+        END IF;
+    END $$
 """
 
 
@@ -88,7 +59,5 @@ class Migration(migrations.Migration):
                 help_text="HNSW: candidates looked at when a vector is added.",
             ),
         ),
-        migrations.RunSQL(
-            [CENTRED, BUILD.replace("        -- choose --\n", CHOOSE)], [WHOLE, BUILD]
-        ),
+        migrations.RunSQL(OF_NONE, WITHOUT_CENTER),
     ]
