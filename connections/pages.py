@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -70,16 +70,25 @@ def project_asked_for(request: HttpRequest) -> Project | None:
 def chosen_project(
     request: HttpRequest, *, last_used: Callable[[], int | None] = lambda: None
 ) -> Project | None:
-    """Return the project asked for, else the last opened, else the first.
+    """Return the project asked for, else the last opened, else the first with a source.
 
     `last_used` gives the id of one that comes before the first.
     """
     if asked := project_asked_for(request):
         return asked
-    mine = {project.pk: project for project in projects_of(reader(request))}
+    projects = projects_of(reader(request))
+    mine = {project.pk: project for project in projects}
     if project := mine.get(request.session.get(PROJECT_KEY, 0)):
         return project
-    return mine.get(last_used() or 0) or next(iter(mine.values()), None)
+    last = mine.get(last_used() or 0)
+    return last or first_with_source(projects) or next(iter(projects), None)
+
+
+def first_with_source(projects: Sequence[Project]) -> Project | None:
+    """Return the first of `projects` that has a source; None where none has."""
+    known = Source.objects.filter(project__in=projects)
+    filled = set(known.values_list("project_id", flat=True))
+    return next((project for project in projects if project.pk in filled), None)
 
 
 def sources_of(user: User, project: Project) -> list[Source]:

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from connections.admin_scope import capped_count, projects_of, staff
 from connections.models import Audit, ModelUsage, Project, SavedView, Source, User
+from connections.pages import first_with_source
 from connections.roles import Act, may
 from connections.saved_views import address_of_view
 from fabric_site import dashboard_charts as charts
@@ -72,12 +73,12 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chosen(request: HttpRequest, projects: list[Project]) -> Project | None:
-    """Return the project that was asked for, else the first of the user's."""
+    """Return the project that was asked for, else the user's first with a source."""
     path = request.GET.get("project", "")
     found = next((project for project in projects if project.path == path), None)
     if path and found is None:
         messages.warning(request, f"You are in no project {path!r}; this is another.")
-    return found or next(iter(projects), None)
+    return found or first_with_source(projects) or next(iter(projects), None)
 
 
 def _of_reader(request: HttpRequest, user: User, project: Project) -> Dashboard:

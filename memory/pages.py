@@ -17,6 +17,7 @@ from connections.models import Project, User, record_audit
 from connections.pages import (
     PROJECT_KEY,
     chosen_project,
+    first_with_source,
     private,
     projects_of,
     reader,
@@ -259,4 +260,5 @@ def _beginning(user: User, project: Project) -> dict[str, Any]:
         "has_nodes": has_nodes,
         "samples": sample_questions(project, user) if has_nodes else [],
         "connectors": [] if has_nodes else sorted(connectors.items()),
+        "elsewhere": None if has_nodes else first_with_source(projects_of(user)),
     }

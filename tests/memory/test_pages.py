@@ -16,7 +16,13 @@ from connections.models import Audit, Project, User
 from memory.history import by_day
 from memory.models import Conversation, Turn
 from memory.shown import Piece, paragraphs, passage_pieces, quote_pieces, shown
-from tests.factories import make_audience, make_member, make_node, make_project
+from tests.factories import (
+    make_audience,
+    make_member,
+    make_node,
+    make_project,
+    make_source,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +77,24 @@ def test_an_empty_project_shows_the_commands_that_feed_it(
     command = f"manage.py ingest slack PATH --project {project.path}"
     assert command in text
     assert "<textarea" not in text
+
+
+def test_without_a_choice_the_first_project_that_has_a_source_is_asked(
+    page: Client, project: Project, member: User
+) -> None:
+    before = make_project("aaa/empty")
+    make_member(before, member.email)
+    page_of_it = page.get("/", {"project": before.path}).content.decode()
+    assert "has something to ask about" not in page_of_it
+    make_source(project)
+    page_of_it = page.get("/", {"project": before.path}).content.decode()
+    assert f'<a href="?project={project.path}">' in page_of_it
+    assert "has something to ask about" in page_of_it
+    page.logout()
+    page.force_login(member)
+    text = page.get("/").content.decode()
+    assert f"--project {before.path}" not in text
+    assert project.path in text
 
 
 def test_an_answer_has_numbers_that_lead_to_cards(
