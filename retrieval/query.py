@@ -64,7 +64,8 @@ def parse(
     parsed, unknown = _understood(project, typed, nodes, now, ignored)
     if not spelling or parsed.websearch or "spelling" in ignored:
         return parsed
-    words = [word for word in unknown if word.lower() not in ignored]
+    doubted = sorted(set(unknown), key=typed.text.find)
+    words = [word for word in doubted if word.lower() not in ignored]
     if not (slips := find_slips(project, nodes, words)):
         return parsed
     typed = replace(typed, text=without_slips(typed.text, slips))

@@ -55,12 +55,14 @@ function paint(Chart, table, panel, colour) {
       labels,
       datasets: heads.map((label, n) => ({
         label,
-        data: rows.map((row) => numberOf(row.cells[n + 1])),
+        data: columnOf(rows, n + 1),
         borderColor: colour(SERIES[n % SERIES.length]),
         backgroundColor: colour(SERIES[n % SERIES.length]),
         borderWidth: kind === "lines" ? 2 : 0,
-        pointRadius: 0,
+        // A line through one day is none: the first is a dot.
+        pointRadius: columnOf(rows, n + 1).filter((value) => value !== null).length === 1 ? 4 : 0,
         pointHitRadius: 8,
+        clip: 8,
         spanGaps: true,
         maxBarThickness: 28,
       })),
@@ -92,6 +94,10 @@ function follow(event, chart, rows, isLying) {
   const cells = rows[hit.index].cells;
   const link = cells[hit.datasetIndex + 1].querySelector("a") ?? cells[0].querySelector("a");
   if (link) globalThis.location.assign(link.href);
+}
+
+function columnOf(rows, n) {
+  return rows.map((row) => numberOf(row.cells[n]));
 }
 
 function numberOf(cell) {

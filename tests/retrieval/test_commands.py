@@ -59,6 +59,7 @@ def test_people_read_results_and_sources(capsys, world):
         ({"user": "nobody@x.test"}, "no active user"),
         ({"limit": 0}, "--limit"),
         ({"profile": "x"}, "no profile 'x'"),
+        ({"types": ["messages"]}, "no node type 'messages'"),
     ],
 )
 def test_what_cannot_run_says_why(world, options, message):

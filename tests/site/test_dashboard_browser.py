@@ -100,6 +100,15 @@ def test_the_dashboard_draws_what_its_tables_say(
     assert [cell.replace(",", "") for cell in cells if cell != "-"] == [
         str(value) for value in drawn if value is not None
     ]
+    nodes = page.locator("[data-figure]", has_text="Nodes by type").locator("canvas")
+    lines = nodes.evaluate(
+        "(canvas) => Chart.getChart(canvas).data.datasets.map((line) =>"
+        " [line.data.filter((value) => value !== null).length, line.pointRadius > 0])"
+    )
+    # What was counted on one day is a dot, for a line through it cannot be seen.
+    assert (DAYS, False) in map(tuple, lines)
+    assert all(is_dotted == (days == 1) for days, is_dotted in lines)
+    assert any(is_dotted for _, is_dotted in lines)
     shoot(page, "dashboard", tmp_path)
     before = panel.locator("canvas").evaluate(
         "(canvas) => Chart.getChart(canvas).data.datasets[0].backgroundColor"

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from connections.management.base import ProjectCommand, find_user
+from connections.records import node_types
 from connections.refusals import Refused
 from connections.registry import UnknownName
 from retrieval.auditing import note_answer
@@ -40,7 +41,8 @@ class Command(ProjectCommand):
                 limit=options["limit"],
                 profile=options["profile"],
                 filters=Filters(
-                    types=tuple(options["types"]), tags=tuple(options["tags"])
+                    types=tuple(node_types[name].name for name in options["types"]),
+                    tags=tuple(options["tags"]),
                 ),
             )
         except (UnknownName, Refused) as error:

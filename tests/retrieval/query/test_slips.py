@@ -142,6 +142,14 @@ def test_times_and_names_are_read_in_what_was_meant(project, turbine):
     assert parsed.preferred.since is not None
 
 
+def test_slips_are_told_in_the_order_of_the_question(project, turbine):
+    assert list(meant(project, "the turbnie aftrenoon berings")) == [
+        "turbnie",
+        "aftrenoon",
+        "berings",
+    ]
+
+
 def test_a_search_finds_it_and_says_so(project, turbine):
     answer = search(project, "turbne", user=None)
     assert [result.key for result in answer.results] == ["n"]
