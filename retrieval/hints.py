@@ -11,6 +11,7 @@ from connections.models import Project
 from graph.querysets import NodeQuerySet
 from retrieval import hints_sql
 from retrieval.allowed import rows_among
+from retrieval.dictionaries import is_word
 from retrieval.known_names import by_plain_name
 from retrieval.results import Hint
 from retrieval.times import EVENT_KINDS, EventPhrase
@@ -32,6 +33,8 @@ NAMESAKES_MOST = 200
 PARTIAL = 0.8
 MISSPELT_LETTERS, MISSPELT_LEAST = 5, 0.5
 UNKNOWN_MOST, ALIKE_MOST = 4, 50
+# Most people go by the first or last of two names.
+LONG_NAME = 3
 EVENT_LEAST = 0.6
 
 
@@ -83,7 +86,7 @@ def find_hints(
         Named(_hint(row), gram)
         for gram in grams
         for row in rows.get(gram.text, ())
-        if _is_meant(row, gram, words, text)
+        if _is_meant(row, gram, words, text, project.language)
     ]
     named += _known(grams, {n.gram.text for n in named if n.hint.similarity == 1})
     kept = [n for n in named if n.hint.name.lower() not in ignore]
@@ -211,7 +214,9 @@ def _is_unbroken(text: str, run: Sequence[Word]) -> bool:
     )
 
 
-def _is_meant(row: _Row, gram: Gram, words: Sequence[Word], text: str) -> bool:
+def _is_meant(
+    row: _Row, gram: Gram, words: Sequence[Word], text: str, language: str
+) -> bool:
     """Say whether the words are the name, where they could be plain English too."""
     word = words[gram.first]
     is_one = gram.after - gram.first == 1
@@ -223,9 +228,18 @@ def _is_meant(row: _Row, gram: Gram, words: Sequence[Word], text: str) -> bool:
         return row.similarity == 1 or "." in gram.text
     if row.node_type == "pattern" and row.similarity == PARTIAL:
         return len(gram.text) >= MISSPELT_LETTERS
-    if row.node_type in ("person", "technology") and word.lower in EVERYDAY:
+    if row.node_type in ("person", "technology") and (
+        word.lower in EVERYDAY or _is_part_of_long(row, word, language)
+    ):
         return _is_proper(gram, words)
     return True
+
+
+def _is_part_of_long(row: _Row, word: Word, language: str) -> bool:
+    """Say whether a plain word is one of several of a name, as senders have it that are
+    nobody: "support" of "Acme Pay Support"."""
+    is_long = len(row.title.split()) >= LONG_NAME and row.similarity == PARTIAL
+    return is_long and is_word(word.lower, [language])
 
 
 def _is_channel(gram: Gram, words: Sequence[Word], text: str) -> bool:

@@ -72,6 +72,21 @@ class TestHints:
     ):
         assert sorted(hinted(understood(project, text))) == names
 
+    @pytest.mark.parametrize(
+        ("text", "is_meant"),
+        [
+            ("which support tickets are open", False),
+            ("mails from Acme Pay Support", True),
+            ("tickets that Support answered", True),
+            ("what did support say", True),
+            ("what came from acmepay", True),
+        ],
+    )
+    def test_a_plain_word_is_no_sender_of_several_words(self, project, text, is_meant):
+        sender = "AcmePay Help Support" if "acmepay" in text else "Acme Pay Support"
+        make_person(project, "identity:desk", sender)
+        assert bool(understood(project, text).hints) == is_meant
+
     def test_all_nodes_of_one_name_are_given(self, project, people):
         twin = make_person(project, "identity:other", "Ann Lee")
         hints = understood(project, "what did Ann Lee say").hints
