@@ -16,6 +16,8 @@ from retrieval.results import Slip
 
 # Of the stems a letter away so many of the likeliest are looked for among the texts.
 LIKELIEST = 3
+# What is longer is no word, and has too many beside it.
+LONGEST = 30
 
 
 def find_slips(
@@ -28,6 +30,7 @@ def find_slips(
     else: there only neighbours that changed places, and a letter that is doubled or
     should be, are a slip.
     """
+    words = [word for word in words if len(word) <= LONGEST]
     languages = languages_of(project) if words else []
     said = {low: word for word in words if not is_word(low := word.lower(), languages)}
     if not said:
