@@ -102,9 +102,11 @@ def test_a_word_of_a_closed_channel_is_told_to_none_but_its_members(
 ):
     closed = make_audience(project, "slack:P1", [member])
     make_node(project, "n", "Project Zephyrion begins.", audience=closed)
+    make_node(project, "open", "It begins, too.", audience=make_audience(project))
     count_lexemes(project, always=True)
     asked = "when does zephyrino begin"
     assert meant(project, asked, member) == {"zephyrino": "zephyrion"}
+    assert meant(project, "when does it beginn", outsider) == {"beginn": "begin"}
     for user in (outsider, stranger):
         assert meant(project, asked, user) == {}
 
