@@ -78,8 +78,12 @@ def run_search(
 
 def found(reading: Reading, answer: SearchAnswer) -> Told:
     sources = reading.sources.add_results(answer.results)
-    notes = tuple(f"{arm} was not asked: {why}" for arm, why in answer.dropped.items())
-    return Told(tuple(sources), notes, len(sources))
+    notes = [f"{arm} was not asked: {why}" for arm, why in answer.dropped.items()]
+    notes += [
+        f"no text has {slip.said!r}: it was read as {slip.meant!r}"
+        for slip in answer.parsed.slips
+    ]
+    return Told(tuple(sources), tuple(notes), len(sources))
 
 
 def _moment(arguments: Mapping[str, Any], name: str) -> datetime | None:

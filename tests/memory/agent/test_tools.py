@@ -218,6 +218,8 @@ class TestOfflinePlan:
         done = events[-1].data
         assert done["grounded"]
         assert [cited["key"] for cited in done["citations"]] == ["m1"]
+        _, for_a_model, _ = call(project, member, "search", {"query": "turbnie"})
+        assert for_a_model.notes == ("no text has 'turbnie': it was read as 'turbine'",)
         told = next(event for event in events if event.name == "filters").data["chips"]
         assert {chip["text"]: chip["ignore"] for chip in told} == {
             "turbnie \u2192 turbine": "turbnie",
