@@ -146,7 +146,7 @@ class TestAnswer:
             node = make_node(project, f"slack:C1:{n}.0", f"forklift {n}")
             make_edge(node, make_node(project, f"p{n}", node_type="person"), "sent_by")
         index(project)
-        with django_assert_max_num_queries(37):
+        with django_assert_max_num_queries(38):
             get(page, q="forklift")
 
     def test_typing_on_replaces_the_address_and_a_new_question_pushes_one(
