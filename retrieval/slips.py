@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from connections.models import Project
 from graph.querysets import NodeQuerySet
@@ -54,8 +55,13 @@ def find_slips(
 def without_slips(text: str, slips: Iterable[Slip]) -> str:
     """Return `text` as it was meant."""
     for slip in slips:
-        text = re.sub(rf"(?<![\w#@]){re.escape(slip.said)}(?!\w)", slip.meant, text)
+        said = re.compile(rf"(?<![\w#@]){re.escape(slip.said)}(?!\w)", re.IGNORECASE)
+        text = said.sub(partial(_as_meant, slip), text)
     return text
+
+
+def _as_meant(slip: Slip, found: re.Match[str]) -> str:
+    return _cased(slip.meant.lower(), found[0])
 
 
 def _best(spellings: Sequence[str], languages: Sequence[str]) -> str:

@@ -199,8 +199,8 @@ def test_a_dictionary_is_of_a_language():
 
 def test_only_whole_words_are_replaced():
     slips = [Slip(said="berings", meant="bearings")]
-    assert without_slips("berings, #berings berings2 (berings)", slips) == (
-        "bearings, #berings berings2 (bearings)"
+    assert without_slips("berings, #berings berings2 (Berings)", slips) == (
+        "bearings, #berings berings2 (Bearings)"
     )
 
 
