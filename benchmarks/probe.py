@@ -24,11 +24,10 @@ from django.db import connection, connections
 from benchmarks.database import use
 from benchmarks.statements import Watch, plan_of, was_used
 from connections.models import Project
-from graph.embed import INDEX
+from graph.embed import INDEX, nearness
 from retrieval.search import search
 
 PAUSE = 0.25  # seconds between two questions
-DISTANCE = "ORDER BY subvector(graph_nodes.embedding"  # as the arm puts them in order
 
 
 @dataclass(slots=True)
@@ -57,20 +56,23 @@ def reading(project: Project, questions: list[str]) -> Iterator[Probed]:
         yield found
     finally:
         said, _ = child.communicate()
+    if child.returncode:
+        raise RuntimeError("The reader beside the load failed; stderr has its reason.")
     answer = json.loads(said)
     found.took_ms, found.by_index = answer["took_ms"], answer["by_index"]
 
 
 def _vector_statement(project: Project, question: str) -> tuple[str, Any]:
     """Return how the vector arm asks; its thread has a connection of its own."""
-    watch = Watch(DISTANCE)
+    by_distance = f"ORDER BY {nearness('%(vector)s')}"
+    watch = Watch(by_distance)
     with (
         patch.dict(settings.FABRIC, {"ARM_THREADS": 0}),
         connection.execute_wrapper(watch),
     ):
         search(project, question, user=None)
     if watch.first is None:
-        raise RuntimeError(f"No statement has {DISTANCE!r}.")
+        raise RuntimeError(f"No statement has {by_distance!r}.")
     return watch.first
 
 
